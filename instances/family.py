@@ -27,7 +27,7 @@ from instances.tokens import Questions
 
 if TYPE_CHECKING:
     from instances.coded import FactorTables
-    from instances.modular import Modular
+    from instances.lwe import Modular
     from instances.sets import Symmetric
 
 Secret = tuple[int, ...]
@@ -45,7 +45,7 @@ OFFERS = {  # what a command may need of a family, and which families have it
     "hidden_sets": "hidden sets of one size, whose correlations depend on their overlap alone: "
     "take parity or profile, or derive from instances.symmetric.Symmetric",
     "linear_forms": "labels that are functions of <a, s> mod q: take lwr, lwe, lpn or parity, or "
-    "derive from instances.modular.Modular",
+    "derive from instances.lwe.Modular",
     "noisy_parities": "labels that are parities of hidden bits, right or flipped at one rate: take "
     "parity or lpn",
     "questions": "labels of tokens that a learner chooses: take a family of drawn layers, or give "

@@ -12,7 +12,7 @@ from instances.fineprint import fine_print, structure
 from instances.heads import Matrices
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.numbers import write
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
@@ -148,6 +148,6 @@ def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]
         facts["not_shown"] = f"a layer of {readable_bytes(size)}: its heads are not shown"
     if instance is not None:
         secret = instance.hidden.secret
-        facts["steps"] = len(family.steps(secret).a)
+        facts["steps"] = len(family.steps(secret)[1])
         facts["flags"] = "; ".join(family.secrets.flags(secret)) or "none"
     return facts

@@ -101,7 +101,7 @@ def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, 
 def listed(kind: Any) -> list[Field[Any]]:
     """List the fields that are given: those required, the class's own, then inherited ones.
 
-    >>> from instances.families.lwe import Lwr
+    >>> from instances.lwe import Lwr
     >>> [f.name for f in listed(Lwr)][:4]
     ['n', 'q', 'p', 'secret']
 

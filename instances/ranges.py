@@ -96,7 +96,7 @@ def plain_type(annotation: Any) -> Any:
 def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
     """Return what a class and those that it derives from declare of each of its fields.
 
-    >>> from instances.families.lwe import Lwr
+    >>> from instances.lwe import Lwr
     >>> declared(Lwr)["n"].allowed
     'between 1 and 65536'
     """

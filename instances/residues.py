@@ -4,16 +4,15 @@ Coordinate 1 + j L + b of z = X_1 * X_2 is -1 where bit b of a_j is 1. L bits sa
 taken mod q.
 """
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterator
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", int, NDArray[np.int64])
-_AT_ONCE = 1 << 22  # numbers of a batch
-_FEW = 1 << 16  # below it division tells what is prime
+_AT_ONCE = 1 << 16  # numbers of a batch
 
 
 def centred(value: Value, q: int) -> Value:
@@ -30,29 +29,24 @@ def is_power_of_two(q: int) -> bool:
     return q > 0 and not q & (q - 1)
 
 
-def next_prime(q: int) -> int:
-    """Find the least prime above q.
-
-    >>> next_prime(12)
-    13
-    """
-    q += 1
-    while not is_prime(q):
-        q += 1
-    return q
-
-
 def is_prime(q: int) -> bool:
     """Return whether q is a prime, proven.
 
     >>> is_prime(3329), is_prime(3328)
     (True, False)
     """
-    if q < _FEW:
-        return q > 1 and all(q % p for p in range(2, math.isqrt(q) + 1))
-    from flint import fmpz  # which takes longer to load than numpy
+    from flint import fmpz  # which q = 2^L needs not
 
     return bool(fmpz(q).is_prime())
+
+
+def next_prime(q: int) -> int:
+    """Find the least prime above q.
+
+    >>> next_prime(12)
+    13
+    """
+    return next(filter(is_prime, count(q + 1)))
 
 
 def factors(q: int) -> tuple[tuple[int, int], ...]:
@@ -61,17 +55,9 @@ def factors(q: int) -> tuple[tuple[int, int], ...]:
     >>> factors(842779), factors(16)
     (((7, 1), (120397, 1)), ((2, 4),))
     """
-    if q >= _FEW:
-        from flint import fmpz  # which takes longer to load than numpy
+    from flint import fmpz
 
-        return tuple((int(p), int(e)) for p, e in sorted(fmpz(q).factor()))
-    out = []
-    for p in range(2, math.isqrt(q) + 1):
-        exponent = 0
-        while q % p == 0:
-            q, exponent = q // p, exponent + 1
-        out += [(p, exponent)] if exponent else []
-    return (*out, *([(q, 1)] if q > 1 else []))
+    return tuple((int(p), int(exponent)) for p, exponent in sorted(fmpz(q).factor()))
 
 
 def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:
@@ -92,8 +78,11 @@ def read(words: NDArray[np.uint64], n: int, length: int, q: int) -> NDArray[np.i
     >>> read(np.array([[[0b11010], [0]]], np.uint64), n=2, length=2, q=4).tolist()
     [[1, 3]]
     """
-    powers = np.array([pow(2, b, q) for b in range(length)], np.float64)  # sums stay below 2^53
-    return _apply(words, n * length, n, lambda z: z.reshape(len(z), n, length) @ powers) % q
+    powers = np.array([pow(2, b, q) for b in range(length)], np.float64)
+    out = np.empty((len(words), n), np.int64)
+    for rows, bits in _bits(words, n * length):
+        out[rows] = bits.reshape(len(bits), n, length) @ powers
+    return out % q
 
 
 def weigh(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -102,8 +91,20 @@ def weigh(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArray[np.i
     >>> weigh(np.array([[[0b11010], [0]]], np.uint64), np.array([1, 2, 5, -9])).tolist()
     [-3]
     """
-    size = weights.astype(np.float64)  # sums stay below 2^53
-    return _apply(words, len(weights), 1, lambda z: (z @ size)[:, None])[:, 0]
+    out = np.empty(len(words), np.int64)
+    for rows, bits in _bits(words, len(weights)):
+        out[rows] = bits @ weights.astype(np.float64)
+    return out
+
+
+def _bits(words: NDArray[np.uint64], n: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Read the n bits of tokens in batches: which rows, (rows, n). Sums of them are below 2^53."""
+    batch = max(1, _AT_ONCE // (n + 1))
+    for start in range(0, len(words), batch):
+        rows = slice(start, start + batch)
+        octets = np.ascontiguousarray(words[rows, 0] ^ words[rows, 1], "<u8").view(np.uint8)
+        bits = np.unpackbits(octets, axis=-1, bitorder="little")[:, 1 : n + 1]
+        yield rows, bits.astype(np.float64)
 
 
 def write(a: NDArray[np.int64], length: int, q: int, rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -114,22 +115,5 @@ def write(a: NDArray[np.int64], length: int, q: int, rng: np.random.Generator) -
     """
     multiples = ((1 << length) - 1 - a) // q  # how many more are a mod q
     numbers = a + q * rng.integers(0, multiples, endpoint=True)
-    found = (numbers[:, :, None] >> np.arange(length)) & 1
-    return found.reshape(len(a), a.shape[1] * length).astype(np.uint8)
-
-
-def _apply(
-    words: NDArray[np.uint64],
-    count: int,
-    width: int,
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.int64]:
-    """Apply a function to the `count` bits of tokens, in batches: (N, width)."""
-    out = np.empty((len(words), width), np.int64)
-    batch = max(1, _AT_ONCE // (count + 1))
-    for start in range(0, len(words), batch):
-        part = words[start : start + batch]
-        octets = np.ascontiguousarray(part[:, 0] ^ part[:, 1], "<u8").view(np.uint8)
-        found = np.unpackbits(octets, axis=-1, bitorder="little")[:, 1 : count + 1]
-        out[start : start + batch] = function(found.astype(np.float64))
-    return out
+    bits = (numbers[:, :, None] >> np.arange(length)) & 1
+    return bits.reshape(len(a), a.shape[1] * length).astype(np.uint8)

@@ -5,10 +5,19 @@ next sample: the bits of a go into z, and the label is X_1[0] times the sample's
 vector of its own is drawn, and the label is 0. For q = 2^L tokens are exactly uniform if the a of
 the samples are; for a prime q an a is written as a uniform one of the L-bit numbers that are a mod
 q. Back: the examples with z_0 = -1 are the samples, in their order.
+
+Files are ours, arrays A and b (in a file each, if that is how they are stored), tables of integers,
+and challenges of TU Darmstadt: lines n, m, q and alpha (errors have the standard deviation alpha
+q), then b in brackets, m numbers, then A in brackets, m rows in brackets of n numbers each. What
+strangers wrote is parsed strictly, never evaluated, and pickles are never opened. [BBGRS16]
 """
 
-from collections.abc import Sequence
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,23 +26,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import residues, samplefile, tokens
+from instances import numbers, residues, tokens
 from instances.arguments import located
+from instances.arrayfile import SUFFIXES, read_arrays
 from instances.coded import CodedExamples, as_coded
-from instances.disk import write_json
+from instances.disk import (
+    damage,
+    refuse_existing,
+    require_format,
+    write_json,
+    write_tensors,
+    write_text,
+)
+from instances.errors import DamagedFile, UsageError
 from instances.family import Examples, Instance, Secret
-from instances.integers import Integers
 from instances.lazy import require_extra
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Lwe, Modular
 from instances.residues import centred, dot
+from instances.secrets import Integers, uniform
+from instances.spec import parse_stored, require_stored
 from instances.streams import BitStream, generator, key
+from instances.strict import one_line, read_text, shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SOLUTION = "hardness-samples-secret/1"
+FORMAT, SOLUTION = "hardness-samples/1", "hardness-samples-secret/1"
+ENDINGS = (".csv", ".txt", ".npz", ".safetensors")  # of the files that are written
+MOST_TEXT = 1 << 26  # bytes of a file of text that is read
 _NUMBERS = 1 << 24  # bits of z that are made at once
+_SURE = 20  # bits by which a row 0 .. n is no sample
+_BETWEEN, _DIGIT = re.compile(r"\s*[,;]\s*|\s+"), re.compile("[-+.]?[0-9]")  # of a table
+_MAX_Q, _MAX_ALPHA = 1 << 16, Fraction(1, 8)  # of a challenge: above, a table of errors is long
+_BODY = re.compile(r"\s*\[[^\[\]]*\][\s,]*\[\s*((?:\[[^\[\]]*\][\s,]*)*)\]\s*")  # of a challenge
+_ROW = re.compile(r"\[([^\[\]]*)\]")
+_FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}|[0-9]{16,}")
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -44,16 +73,16 @@ class Samples:
 
     >>> from instances import parse
     >>> instance = parse("lwe:n=8,q=17,sigma=1").instance(0)
-    >>> found = samples(instance.examples(0, 100))
-    >>> found.a.shape == (len(found), 8)
+    >>> drawn = samples(instance.examples(0, 100))
+    >>> drawn.a.shape == (len(drawn), 8)
     True
-    >>> int(abs(found.residuals(instance.hidden.secret)).max()) < 8
+    >>> int(abs(drawn.residuals(instance.hidden.secret)).max()) < 8
     True
     """
 
     family: Modular
-    a: NDArray[np.int64]
-    codes: NDArray[np.int64]
+    a: Ints
+    codes: Ints
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -91,16 +120,17 @@ class Samples:
         return self.take(slice(start, stop))
 
     @cached_property
-    def b(self) -> NDArray[np.int64]:
+    def b(self) -> Ints:
         """<a, s> + e mod q, (N,), e distributed as `error`: of what is rounded, the least."""
-        return self.codes * self.family.rounding.width
+        return self.codes * self.family.interval
 
     @property
     def error(self) -> Integers | None:
         """The law of b - <a, s> mod q; None where it is 0."""
-        return self.family.rounding.error or self.family.errors
+        wide = self.family.interval
+        return uniform(range(1 - wide, 1)) if wide > 1 else self.family.errors
 
-    def residuals(self, secret: Secret) -> NDArray[np.int64]:
+    def residuals(self, secret: Secret) -> Ints:
         """Compute b - <a, s> mod q, centred: (N,)."""
         return centred(self.b - dot(self.a, np.array(secret, np.int64), self.q), self.q)
 
@@ -131,8 +161,9 @@ class Samples:
 
     @property
     def digest(self) -> str:
-        """Hash them by content, and their spec."""
-        return samplefile.digest(self.family, self.a, self.codes)
+        """Hash them by content: SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
+        parts = (np.ascontiguousarray(value, "<i8").tobytes() for value in (self.a, self.codes))
+        return hashlib.sha256(b"\0".join((self.family.spec.encode(), b"".join(parts)))).hexdigest()
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a file by the ending of its name, without the secret.
@@ -141,14 +172,39 @@ class Samples:
         `a_1,..,a_n,b`. .txt: a Darmstadt challenge, of lwe with alpha alone. Raises UsageError,
         AlreadyExists.
         """
-        where = Path(located("path", path))
-        samplefile.write(where, self.family, self.a, self.codes, force)
+        path = Path(located("path", path))
+        ending = path.suffix.lower()
+        if ending not in ENDINGS:
+            raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+        refuse_existing(path, force)
+        if ending in (".npz", ".safetensors"):
+            require_stored(self.family, "samples of it cannot be stored")
+            meta = {"format": FORMAT, "spec": self.family.spec, "sha256": self.digest}
+            return write_tensors(path, {"a": self.a, "b": self.codes}, meta)
+        if not len(self):
+            raise UsageError(f"{path}: no samples given, a text holds at least one")
+        rows = np.column_stack([self.a, self.codes]).tolist()
+        text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
+        if ending == ".txt":
+            text = self._challenge(path)
+        if len(text) > MOST_TEXT:
+            raise UsageError(
+                f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
+                "write .npz"
+            )
+        write_text(path, text, force=force)
 
-
-def read_samples(path: Path, family: Modular | None = None, beside: Path | None = None) -> Samples:
-    """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
-    stated, a, codes, notes = samplefile.read(path, family, beside)
-    return Samples(family=stated, a=a, codes=codes, notes=notes)
+    def _challenge(self, path: Path) -> str:
+        """Write a Darmstadt challenge; raises UsageError."""
+        n, q, alpha = self.family.n, self.q, getattr(self.family, "alpha", Fraction(0))
+        if "/" in numbers.write(alpha) or not alpha or self.family != Lwe(n=n, q=q, alpha=alpha):
+            raise UsageError(
+                f"{path} given: a .txt is a Darmstadt challenge, which can state lwe with alpha "
+                "alone: end the name in .csv or .npz"
+            )
+        b, *rows = (f"[{' '.join(map(str, row))}]" for row in (self.b.tolist(), *self.a.tolist()))
+        head = (n, len(self), q, numbers.write(alpha), b)
+        return "\n".join((*map(str, head), f"[{rows[0]}", *rows[1:])) + "]\n"
 
 
 def write_secret(
@@ -169,6 +225,9 @@ def write_secret(
     write_json(path, data, force=force, mode=0o600)
 
 
+# ---- drawn, from and to attention examples
+
+
 def draw_samples(instance: Instance, count: int) -> Samples:
     """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
 
@@ -184,10 +243,8 @@ def draw_samples(instance: Instance, count: int) -> Samples:
     a = generator(seed, "samples", family.seed_spec).integers(0, family.q, (count, family.n))
     secret = instance.family.to_linear(instance.hidden.secret)
     t = dot(a, np.array(secret, np.int64), family.q)
-    if family.errors is not None:
-        words = BitStream(key(seed, "errors of samples", family.seed_spec)).words(0, count)
-        t = (t + family.errors.draw(words)) % family.q
-    return Samples(family=family, a=a, codes=family.rounding.place(t).astype(np.int64))
+    errors = family.disturb(BitStream(key(seed, "errors of samples", family.seed_spec)), 0, count)
+    return Samples(family=family, a=a, codes=(t + errors) % family.q // family.interval)
 
 
 def samples(examples: Examples) -> Samples:
@@ -195,11 +252,8 @@ def samples(examples: Examples) -> Samples:
     family = examples.family.linear_forms or examples.family.refuse("linear_forms")
     packed = as_coded(examples)
     opened = family.open(packed.words)
-    return Samples(
-        family=family,
-        a=family.vectors(packed.words[opened]),
-        codes=packed.codes[opened].astype(np.int64),
-    )
+    codes = packed.codes[opened].astype(np.int64)
+    return Samples(family=family, a=family.vectors(packed.words[opened]), codes=codes)
 
 
 def to_attention(drawn: Samples, seed: int) -> CodedExamples:
@@ -243,3 +297,218 @@ def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
         tosses = np.concatenate([tosses, rng.integers(0, 2, 2 * missing + 8).astype(np.bool_)])
     ends = np.flatnonzero(tosses)
     return tosses[: ends[count - 1] + 1] if count else tosses
+
+
+# ---- read from files
+
+
+def read_samples(path: Path, family: Modular | None = None, beside: Path | None = None) -> Samples:
+    """Read samples, checked; raises UsageError, DamagedFile.
+
+    Signs 1, -1 mod 2 are read as bits 0, 1, which a note says.
+
+    family: of what does not state its own: arrays a or A and b without our metadata, and tables of
+    integers as .csv or .npy, n columns of A and then b. If a file states its own, n and q must be
+    the same, and the given one is taken, which may say more. beside: the file of b, if path is
+    that of A alone.
+    """
+    ending, stated, sha256 = path.suffix.lower(), None, None
+    where = path if beside is None else Path(f"{path} and {beside}")
+    if beside is not None:
+        b = _array(beside, "b")
+        arrays = {"a": _array(path, "a"), "b": b.ravel() if b.ndim == 2 and 1 in b.shape else b}
+    elif ending in (".npz", ".safetensors"):
+        arrays, meta = read_arrays(path)
+        if meta is None and {"x", "y"} <= arrays.keys():
+            raise UsageError(f"{path} holds x and y: `hardness learn` takes data of yours")
+        if meta is not None:
+            require_format(meta, FORMAT, path)
+            with damage(path):
+                named, sha256 = parse_stored(meta["spec"]), str(meta["sha256"])
+                stated = named.linear_forms or named.refuse("linear_forms")
+    elif ending == ".txt":
+        stated, table = _read_challenge(path)
+        arrays = {"a": table[:, :-1], "b": table[:, -1]}
+    elif ending in (".csv", ".npy"):
+        table = _table(path, _asked(path, family))
+        arrays = {"a": table[:, :-1], "b": table[:, -1]}
+    else:
+        endings = ".txt .npz .safetensors .csv .npy"
+        raise UsageError(f"{path} given: the name of a file of samples ends in {endings}")
+    stated = stated or _asked(where, family)
+    family = family or stated
+    if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
+        raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
+    made = _checked(where, arrays, family)
+    if sha256 is not None and sha256 != replace(made, family=stated).digest:
+        raise DamagedFile(f"{path} has changed: its content does not match its hash")
+    return made
+
+
+def _asked(path: Path, family: Modular | None) -> Modular:
+    if family is None:
+        raise UsageError(
+            f"{path} does not say of what family it is: `hardness attack`, `estimate`, `learn` and "
+            "`reduce lwr-to-attention` take it with --spec"
+        )
+    return family
+
+
+def _table(path: Path, family: Modular) -> NDArray[Any]:
+    """Read n columns of A and one of b, (N, n + 1)."""
+    n, text = family.n, path.suffix.lower() == ".csv"
+    names, table = _numbers(path) if text else ([], read_arrays(path)[0][""])
+    if names:
+        table = table[:, _order(path, names, n)]
+    if table.ndim != 2 or table.shape[1] != n + 1:
+        raise DamagedFile(
+            f"{path} holds an array {table.shape}: (N, {n + 1}) is wanted, n={n} columns of A and "
+            "one of b, as of np.column_stack([A, b])"
+        )
+    if text and (table[0] == np.arange(n + 1)).all() and (n + 1) * math.log2(family.q) > _SURE:
+        raise DamagedFile(
+            f"{path}: its first line is 0 .. {n}, as pandas names columns: save it with "
+            "header=False, or name them a0 .. and b"
+        )
+    return table
+
+
+def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
+    """Read lines of as many numbers each: names of the columns, if the first line has some.
+
+    Spaces, tabs, commas or semicolons stand between them. Empty lines are skipped, and those that
+    # begins.
+    """
+    text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
+    lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
+    names = _BETWEEN.split(lines[0].strip(" ")) if lines else []
+    if any(_DIGIT.match(word) for word in names):
+        names = []
+    rows = [_BETWEEN.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
+    if not rows:
+        raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
+    try:
+        table = np.loadtxt(rows, delimiter=",", ndmin=2)
+    except ValueError as error:
+        why = one_line(error).partition(";")[0]
+        raise DamagedFile(f"{path}: lines of as many integers each are wanted: {why}") from error
+    if names and len(names) != table.shape[1]:
+        raise DamagedFile(f"{path}: {len(names)} names stand above {table.shape[1]} columns")
+    return names, table
+
+
+def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
+    """Order columns by their names: those of a, then b; one without a name is an index."""
+    plain = [name.strip("\"'").lower() for name in names]
+    kept = [i for i, name in enumerate(plain) if name and not name.startswith("unnamed")]
+    if plain.count("b") != 1 or len(kept) != n + 1:
+        raise DamagedFile(
+            f"{path}: its first line is {shown(','.join(names))}: the names of n={n} columns of a "
+            "and of b are wanted, as a0 .. and b, or none"
+        )
+    a = [i for i in kept if plain[i] != "b"]
+    digits = [int(digits[0]) for i in a if (digits := re.search("[0-9]{1,9}$", plain[i]))]
+    if len(digits) == n:
+        a = [a[i] for i in np.argsort(digits, kind="stable")]
+    return [*a, plain.index("b")]
+
+
+def _array(path: Path, name: str) -> NDArray[Any]:
+    """Read the one array of a file, or the one that is called a or A, b; raises UsageError."""
+    if path.suffix.lower() == ".csv":
+        return _numbers(path)[1]
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path} given: an array is read from .npy, .npz, .safetensors or .csv")
+    arrays, _ = read_arrays(path)
+    named = [arrays[key] for key in (name, name.upper()) if key in arrays]
+    if not named and len(arrays) != 1:
+        names = ", ".join(arrays)[:80] or "nothing"
+        raise UsageError(f"{path} holds {names}: an array {name} is wanted")
+    return (named or list(arrays.values()))[0]
+
+
+def _read_challenge(path: Path) -> tuple[Lwe, Ints]:
+    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: (m, n + 1); raises DamagedFile."""
+    head = read_text(path, MOST_TEXT).split("\n", 4)
+    try:
+        if len(head) < 5:
+            raise ValueError("it ends before b and A, after lines n, m, q and alpha")
+        n, m, q = (numbers.parse(head[i][:40], int, "nmq"[i]) for i in range(3))
+        alpha, body = numbers.parse(head[3][:100], Fraction, "alpha"), head[4]
+        if q > _MAX_Q or alpha >= _MAX_ALPHA:
+            raise ValueError(
+                f"q={q}, alpha={numbers.write(alpha)} stated: at most {_MAX_Q}, below {_MAX_ALPHA}"
+            )
+        family = Lwe(n=n, q=q, alpha=alpha)
+        if foreign := _FOREIGN.search(body):
+            raise ValueError(f"{shown(foreign[0])} stands where numbers of 0 .. q - 1 are wanted")
+        if not _BODY.fullmatch(body):
+            raise ValueError("b in brackets, then A in brackets, its rows in brackets, are wanted")
+        parts = [[int(v) for v in row.replace(",", " ").split()] for row in _ROW.findall(body)]
+        sizes = [len(part) for part in parts]
+        if len(sizes) != m + 1 or sizes != [m] + [n] * m:
+            raise ValueError(
+                f"b has {sizes[0]} numbers, and A {len(sizes) - 1} rows of {set(sizes[1:]) or 0} "
+                f"numbers: n={n}, m={m} are stated"
+            )
+    except (ValueError, UsageError) as error:
+        raise DamagedFile(
+            f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n "
+            "columns of A and one of b, is read from .csv with its --spec"
+        ) from error
+    return family, np.column_stack([np.array(parts[1:], np.int64), parts[0]])
+
+
+def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) -> Samples:
+    """Make samples of arrays, or refuse other shapes, types and ranges than those of a family."""
+    a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
+    if a is None or b is None:
+        names = ", ".join(arrays)[:80] or "nothing"
+        raise DamagedFile(f"{path} holds {names}: A and b are wanted")
+    parts = {"a": _whole(path, "a", a), "b": _whole(path, "b", b)}
+    n, notes = family.n, list[str]()
+    if b.ndim != 1 or not b.size or a.shape != (len(b), n):
+        raise DamagedFile(
+            f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0"
+        )
+    if family.q == 2 and any((part == -1).any() for part in parts.values()):
+        parts = {name: _bits(path, name, part) for name, part in parts.items()}
+        notes.append("entries 1 and -1 are signs: they are read as bits 0 and 1")
+    for (name, value), bound in zip(parts.items(), (family.q, family.outcomes), strict=True):
+        wrong = np.argwhere((value < 0) | (value >= bound))
+        if not len(wrong):
+            continue
+        bad, advice = value[tuple(wrong[0])], ""
+        if bound == family.q > 2:  # mod 2 it may be a sign
+            low = f"take {name} % {bound}"
+            advice = f"; {low}" if bad < 0 else f"; give its q, or {low}"
+        raise DamagedFile(
+            f"{path}: row {wrong[0][0]} of 0 .. {len(value) - 1}: {name} has {bad}: {family.name} "
+            f"with q={family.q} has 0 .. {bound - 1}{advice}"
+        )
+    a, b = (part.astype(np.int64) for part in parts.values())
+    return Samples(family=family, a=a, codes=b, notes=tuple(notes))
+
+
+def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Read integers, also as bools and as floats that hold them exactly; raises DamagedFile."""
+    if values.dtype.kind == "f":
+        exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+        if ((abs(values) < exact) & (values == np.rint(values))).all():
+            return values.astype(np.int64)
+    if values.dtype.kind not in "biu":
+        raise DamagedFile(
+            f"{path} holds {name} of {values.dtype}: integers are wanted, as of A.astype(int)"
+        )
+    return values.astype(np.int64) if values.dtype.kind == "b" else values
+
+
+def _bits(path: Path, name: str, part: NDArray[Any]) -> NDArray[Any]:
+    """Read signs 1, -1 as bits 0, 1, and bits as they are, if some entries are signs."""
+    signed = bool((part == -1).any())
+    if (abs(part) != 1).any() if signed else (part == 1).all():
+        raise DamagedFile(
+            f"{path}: {name} has {'-1 among bits' if signed else '1 alone'}, other entries are "
+            "signs: write a and b as bits 0, 1, or as signs 1, -1, which are read as 0, 1"
+        )
+    return (1 - part) // 2 if signed else part

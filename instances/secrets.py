@@ -1,33 +1,177 @@
-"""The law of the secrets of LWE-style instances: binary, ternary, uniform, Gaussian or cbd entries.
+"""The laws of secrets and errors of LWE-style instances.
 
-A secret is a vector of Z_q^n, its entries centred, of which at least one is a unit of Z_q: else
-<a, s> does not take all values. With h > 0 exactly h of its entries are not 0.
+A law on integers is exactly what is sampled: its probabilities are multiples of 2^-64, and a value
+is a function of one random 64-bit word. A secret is a vector of Z_q^n, its entries centred, of
+which at least one is a unit of Z_q: else <a, s> does not take all values. With h > 0 exactly h of
+its entries are not 0.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from instances.errors import ToolkitError, UsageError
+from instances.errors import ToolkitError
 from instances.family import Secret, require
-from instances.integers import Integers, centred_binomial, gaussian, uniform
-from instances.residues import centred, factors
+from instances.residues import centred, is_power_of_two
 
-KINDS = ("binary", "ternary", "uniform", "gaussian", "cbd")
 FEW_UNITS = 3
+_WORDS = 1 << 64
+_MAX_SIGMA = 1 << 16
 _TRIES = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integers:
+    """A law on the integers `values`, ascending; `counts` are out of 2^64 and above 0.
+
+    kind: what such a law is called, as "gaussian".
+
+    >>> coin = integers({0: Fraction(1, 2), 1: Fraction(1, 2)})
+    >>> coin.draw(np.array([0, 2**63 - 1, 2**63], np.uint64)).tolist()
+    [0, 0, 1]
+    """
+
+    values: tuple[int, ...]
+    counts: tuple[int, ...]
+    kind: str = field(default="", compare=False, repr=False)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The probabilities in float64."""
+        return np.array(self.counts, np.float64) / 2.0**64
+
+    def residues(self, q: int) -> Counter[int]:
+        """Count, out of 2^64, how often each residue mod q is drawn.
+
+        >>> uniform((0, 4)).residues(4) == {0: 2**64}
+        True
+        """
+        out: Counter[int] = Counter()
+        for value, count in zip(self.values, self.counts, strict=True):
+            out[value % q] += count
+        return out
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean."""
+        return float(self._moment(1))
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self._moment(2) - self._moment(1) ** 2)
+
+    def _moment(self, power: int) -> Fraction:
+        pairs = zip(self.values, self.counts, strict=True)
+        return Fraction(sum(v**power * c for v, c in pairs), _WORDS)
+
+    def information(self, q: int) -> float:
+        """Compute the bits that t + e mod q tells of a uniform t: log2 q less the entropy of e.
+
+        With x = q Pr[e] - 1 it is the mean of (1 + x) ln(1 + x) - x over Z_q, in bits: terms of one
+        sign, which keep their digits if errors are nearly uniform, and are 1 if e is not drawn.
+
+        >>> uniform([0]).information(8), uniform(range(8)).information(8)
+        (3.0, 0.0)
+        """
+        from scipy.special import xlog1py
+
+        counts = self.residues(q).values()
+        x = np.array([(q * count - _WORDS) / _WORDS for count in counts])
+        nats = float(np.sum(xlog1py(1 + x, x) - x)) + (q - len(counts))
+        return nats / (q * math.log(2))
+
+    @cached_property
+    def _ends(self) -> NDArray[np.uint64]:
+        return np.array(list(accumulate(self.counts[:-1])), np.uint64)
+
+    def draw(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Turn uniform 64-bit words (...) into values (...)."""
+        return np.array(self.values, np.int64)[np.searchsorted(self._ends, words, side="right")]
+
+    def without_zero(self) -> "Integers":
+        """Condition on not being 0."""
+        kept = {v: c for v, c in zip(self.values, self.counts, strict=True) if v}
+        total = sum(kept.values())
+        return integers({v: Fraction(c, total) for v, c in kept.items()}, self.kind)
+
+
+def integers(weights: dict[int, Fraction], kind: str = "") -> Integers:
+    """Round probabilities that add up to 1 to multiples of 2^-64; the likeliest takes the rest."""
+    counts = {v: math.floor(w * _WORDS) for v, w in sorted(weights.items())}
+    likeliest = max(counts, key=lambda v: counts[v])
+    counts[likeliest] += _WORDS - sum(counts.values())
+    kept = {v: c for v, c in counts.items() if c}
+    return Integers(values=tuple(kept), counts=tuple(kept.values()), kind=kind)
+
+
+def uniform(values: Sequence[int]) -> Integers:
+    """Make the uniform law on some integers.
+
+    >>> uniform(range(-1, 2)).values
+    (-1, 0, 1)
+    """
+    return integers(dict.fromkeys(values, Fraction(1, len(values))), "uniform")
+
+
+def centred_binomial(eta: int | Fraction) -> Integers:
+    """Make the sum of eta coins less the sum of eta others: variance eta/2. [ADPS16]
+
+    >>> centred_binomial(2).deviation
+    1.0
+    """
+    require(
+        1 <= eta <= 64 and eta == int(eta),
+        f"eta={eta} given: a centred binomial takes an integer of 1 to 64",
+    )
+    eta = int(eta)
+    reach = range(-eta, eta + 1)
+    return integers({v: Fraction(math.comb(2 * eta, eta + v), 4**eta) for v in reach}, "cbd")
+
+
+def gaussian(sigma: Fraction | float) -> Integers:
+    """Make the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)), cut where they fall to 2^-64.
+
+    >>> round(gaussian(3).deviation, 9)
+    3.0
+    """
+    s = float(sigma)
+    require(
+        0 < s <= _MAX_SIGMA,
+        f"sigma={s:g} given: a standard deviation above 0, at most {_MAX_SIGMA}",
+    )
+    reach = math.ceil(s * math.sqrt(2 * 66 * math.log(2))) + 1
+    weights = [Fraction(math.exp(-(x * x) / (2 * s * s))) for x in range(reach + 1)]
+    whole = weights[0] + 2 * sum(weights[1:])
+    return integers({x: weights[abs(x)] / whole for x in range(-reach, reach + 1)}, "gaussian")
+
+
+def bernoulli(rate: Fraction) -> Integers:
+    """Make the bit that is 1 with probability `rate`."""
+    return integers({0: 1 - rate, 1: rate}, "flips")
+
+
+ENTRIES: dict[str, Callable[[Fraction], Integers | None]] = {  # by `spread`
+    "binary": lambda _: uniform((0, 1)),
+    "ternary": lambda _: uniform((-1, 0, 1)),
+    "uniform": lambda _: None,  # on all of Z_q
+    "gaussian": gaussian,  # of that standard deviation
+    "cbd": centred_binomial,  # of as many coins on each side
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Secrets:
     """The law of a secret; raises UsageError out of range.
 
-    spread: the standard deviation of `gaussian`, eta of `cbd`; 0 for the other kinds.
+    kind: a key of `ENTRIES`. spread: of `gaussian` and `cbd`; 0 for the other kinds.
 
     >>> Secrets(kind="binary", n=64, q=256, h=6).size == math.comb(64, 6)
     True
@@ -40,7 +184,6 @@ class Secrets:
     spread: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        require(self.kind in KINDS, f"secret={self.kind} given: one of {', '.join(KINDS)}")
         require(
             0 <= self.h <= self.n,
             f"h={self.h} given with n={self.n}: h, the number of entries that are not 0, must be "
@@ -51,39 +194,29 @@ class Secrets:
             f"spread={self.spread} given with secret={self.kind}: the standard deviation of "
             "gaussian or eta of cbd goes there, and 0 for other secrets",
         )
-        if self.kind == "cbd":
-            require(self.spread.denominator == 1, f"spread={self.spread} given: eta is an integer")
-        if self.entries is not None:
-            reach = max(map(abs, self.entries.values))
-            require(
-                reach > 0,
-                f"spread={float(self.spread):g} given with secret={self.kind}: all entries are 0, "
-                "raise it",
-            )
-            require(
-                self.kind == "binary" or 2 * reach < self.q,
-                f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
-                f"least {2 * reach + 1}",
-            )
+        reach = self.values[-1] if self.entries else 1
+        require(
+            reach > 0,
+            f"spread={float(self.spread):g} given with secret={self.kind}: all entries are 0, "
+            "raise it",
+        )
+        require(
+            self.kind in ("binary", "uniform") or 2 * reach < self.q,
+            f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
+            f"least {2 * reach + 1}",
+        )
 
     @cached_property
     def entries(self) -> Integers | None:
         """The law of one entry, not conditioned on h; None for uniform on all of Z_q."""
-        match self.kind:
-            case "binary":
-                return uniform((0, 1))
-            case "ternary":
-                return uniform((-1, 0, 1))
-            case "gaussian":
-                return gaussian(self.spread)
-            case "cbd":
-                return centred_binomial(int(self.spread))
-        return None
+        return ENTRIES[self.kind](self.spread)
 
-    @property
-    def values(self) -> Sequence[int]:
+    @cached_property
+    def values(self) -> range:
         """What an entry may be, ascending."""
-        return self.entries.values if self.entries else range(-(self.q // 2), -(-self.q // 2))
+        if self.entries:
+            return range(self.entries.values[0], self.entries.values[-1] + 1)
+        return range(-(self.q // 2), -(-self.q // 2))
 
     @cached_property
     def drawn(self) -> Integers | None:
@@ -105,29 +238,28 @@ class Secrets:
         return {v: c // common for v, c in zip(self.drawn.values, self.drawn.counts, strict=True)}
 
     @property
-    def rms(self) -> float:
-        """The root of the mean square of an entry."""
-        share = math.sqrt(self.h / self.n) if self.h else 1.0
-        if self.drawn is not None:
-            return share * self.drawn.rms
-        others = self.q * (self.q + 1) if self.h else self.q**2 - 1
-        return share * math.sqrt(others / 12)
-
-    @property
     def moments(self) -> tuple[float, float]:
         """The mean and the deviation of an entry, h of n of which are not 0."""
-        mean = (self.h / self.n if self.h else 1.0) * self.drawn.mean if self.drawn else 0.0
-        return mean, math.sqrt(max(0.0, self.rms**2 - mean**2))
+        share = self.h / self.n if self.h else 1.0
+        if self.drawn is None:
+            square = share * (self.q * (self.q + 1) if self.h else self.q**2 - 1) / 12
+            return 0.0, math.sqrt(square)
+        mean, deviation = self.drawn.mean, self.drawn.deviation
+        square = share * (mean**2 + deviation**2)
+        return share * mean, math.sqrt(max(0.0, square - (share * mean) ** 2))
 
     @property
     def size(self) -> int:
         """The number of secrets: with at least one unit among their entries."""
-        if self.entries is None:
-            others = self.q - 1
-            units = math.prod((p - 1) * p ** (e - 1) for p, e in factors(self.q))
-        else:
-            others = sum(v != 0 for v in self.values)
+        others = len(self.values) - 1  # that are not 0
+        if self.entries:
             units = sum(map(self.is_unit, self.values))
+        elif is_power_of_two(self.q):
+            units = self.q // 2
+        else:
+            from flint import fmpz
+
+            units = int(fmpz(self.q).euler_phi())
         dull = others - units
         if self.h:
             return math.comb(self.n, self.h) * (others**self.h - dull**self.h)
@@ -156,15 +288,15 @@ class Secrets:
             places = range(self.n)
             if self.h:
                 places = rng.choice(self.n, size=self.h, replace=False).tolist()
-            found = self._at(places, self._entries(rng, len(places)))
-            if any(map(self.is_unit, found)):
-                return found
+            secret = self._at(places, self._entries(rng, len(places)))
+            if any(map(self.is_unit, secret)):
+                return secret
         raise ToolkitError(f"no secret with a unit of Z_{self.q} among its entries was drawn")
 
     def _entries(self, rng: np.random.Generator, count: int) -> Iterable[int]:
         if self.drawn is None:
-            found = rng.integers(1 if self.h else 0, self.q, size=count)
-            return [centred(int(v), self.q) for v in found]
+            numbers = rng.integers(1 if self.h else 0, self.q, size=count)
+            return [centred(int(v), self.q) for v in numbers]
         if self.kind == "ternary":  # by its law, and not by multiples of 2^-64
             return [self.drawn.values[i] for i in rng.integers(len(self.drawn.values), size=count)]
         return map(int, self.drawn.draw(rng.integers(0, 2**64, size=count, dtype=np.uint64)))
@@ -175,18 +307,23 @@ class Secrets:
             out[place] = value
         return tuple(out)
 
+    def allows(self, secret: Secret) -> bool:
+        """Return whether a vector is a secret of this kind."""
+        same = {1} if self.q == 2 and not self.entries else set()  # the residue that -1 is
+        return (
+            len(secret) == self.n
+            and all(v in self.values or v in same for v in secret)
+            and (not self.h or sum(v != 0 for v in secret) == self.h)
+            and any(map(self.is_unit, secret))
+        )
+
     def require(self, secret: Secret) -> None:
         """Refuse what is no secret of this kind; raises UsageError."""
-        allowed = set(self.values) if self.entries else self.values
-        signless = self.q == 2 and not self.entries  # 1 and -1 are the same residue
+        fixed = f", {self.h} of them not 0" if self.h else ""
         require(
-            len(secret) == self.n
-            and all(v in allowed or signless for v in secret)
-            and (not self.h or sum(v != 0 for v in secret) == self.h)
-            and any(map(self.is_unit, secret)),
-            f"secret {str(secret)[:60]} given: {self.n} {self.kind} entries mod {self.q}"
-            + (f", {self.h} of them not 0" if self.h else "")
-            + " and at least one a unit, are needed",
+            self.allows(secret),
+            f"secret {str(secret)[:60]} given: {self.n} {self.kind} entries mod {self.q}{fixed} "
+            "and at least one a unit, are needed",
         )
 
     def lift(self, residues: Iterable[int]) -> Secret | None:
@@ -195,13 +332,9 @@ class Secrets:
         >>> Secrets(kind="ternary", n=3, q=5).lift([4, 0, 1])
         (-1, 0, 1)
         """
-        names = {v % self.q: v for v in self.entries.values} if self.entries else {}
-        found = tuple(names.get(v % self.q, centred(v, self.q)) for v in residues)
-        try:
-            self.require(found)
-        except UsageError:
-            return None
-        return found
+        low = self.values[0]
+        secret = tuple((v - low) % self.q + low for v in residues)
+        return secret if self.allows(secret) else None
 
     def ends(self, length: int) -> tuple[int, int]:
         """Bound what one entry adds to t: the sums of its negative, of its positive weights."""
@@ -216,14 +349,11 @@ class Secrets:
 
     def flags(self, secret: Secret) -> tuple[str, ...]:
         """Say what makes a secret an easy one."""
-        found = []
         units = sum(map(self.is_unit, secret))
-        if units <= FEW_UNITS:
-            found.append(
-                f"{units} of {self.n} entries are units of Z_{self.q}: labels have coefficients of "
-                f"low degree, and few candidates fit"
-            )
         weight = sum(v != 0 for v in secret)
-        if weight <= FEW_UNITS:
-            found.append(f"{weight} of {self.n} entries are not 0: brute force finds them")
-        return tuple(found)
+        few_units = (
+            f"{units} of {self.n} entries are units of Z_{self.q}: labels have coefficients of "
+            "low degree, and few candidates fit"
+        )
+        few = f"{weight} of {self.n} entries are not 0: brute force finds them"
+        return (few_units,) * (units <= FEW_UNITS) + (few,) * (weight <= FEW_UNITS)

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from instances import numbers, tokens
 from instances.coded import Coded, HiddenSet
 from instances.errors import ToolkitError, UsageError
-from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.lwe import Lpn
 from instances.numbers import write
 from instances.parameters import Profiled, split_list
 from instances.ranges import Range

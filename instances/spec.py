@@ -34,9 +34,9 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "linear": "random.Linear",
         "direction": "direction.Direction",
         "teacher": "teacher.Teacher",
-        "lwr": "families.lwe.Lwr",
-        "lwe": "families.lwe.Lwe",
-        "lpn": "families.lwe.Lpn",
+        "lwr": "lwe.Lwr",
+        "lwe": "lwe.Lwe",
+        "lpn": "lwe.Lpn",
     },
 )
 GIVEN: Mapping[str, type[Family]] = Imported(

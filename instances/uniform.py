@@ -12,7 +12,7 @@ import numpy as np
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError
 from instances.family import Family, require_examples
-from instances.integers import Integers, integers
+from instances.secrets import Integers, integers
 from instances.streams import BitStream, key
 
 

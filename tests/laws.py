@@ -8,8 +8,8 @@ from typing import Any
 
 from flint import arb, ctx
 
-from instances.integers import Integers
-from instances.modular import Modular, modulus
+from instances.lwe import Modular, modulus
+from instances.secrets import Integers
 from instances.symmetric import python_fraction
 
 Law = dict[tuple[int, ...], Fraction]
@@ -25,7 +25,7 @@ def entry(family: Modular) -> dict[int, Fraction]:
     else:
         drawn: Integers = family.secrets.entries
         drawn = drawn.without_zero() if family.h else drawn
-        return dict(zip(drawn.values, drawn.weights, strict=True))
+        return {v: Fraction(c, 2**64) for v, c in zip(drawn.values, drawn.counts, strict=True)}
     kept = [v for v in values if v or not family.h]
     return dict.fromkeys(kept, Fraction(1, len(kept)))
 
@@ -56,10 +56,8 @@ def chi_square(family: Modular) -> Fraction:
     """Of a label against labels of no secret: the mean over t of sum Pr[c|t]^2/Pr[c] - 1."""
     if family.errors is None:
         return Fraction(family.outcomes - 1)
-    folded: Counter[int] = Counter()
-    for value, weight in zip(family.errors.values, family.errors.weights, strict=True):
-        folded[value % family.q] += weight
-    return family.q * sum((w * w for w in folded.values()), Fraction(0)) - 1
+    counts = family.errors.residues(family.q).values()
+    return family.q * sum(Fraction(c, 2**64) ** 2 for c in counts) - 1
 
 
 def named_entries(family: Modular) -> dict[int, Fraction] | None:

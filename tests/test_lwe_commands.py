@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from instances import TooLarge, parse, read_folder
@@ -85,16 +84,6 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
     assert name.partition(":")[0] == "primal"
     assert "memory" in why
     assert "primal" not in names
-
-
-def test_nobody_is_told_to_load_what_is_unsafe(hardness):
-    np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
-    line = ["reduce", "lwr-to-attention", "bad.npz", "--spec", "lwe:n=2,q=17,sigma=1"]
-    found = hardness(*line, "--out", "made")
-    assert found.code == 1
-    assert "allow_pickle" not in found.err
-    assert found.err.count("\n") == 1
-    assert not Path("made").exists()
 
 
 def test_a_name_of_the_catalog_shows_its_source(hardness):

@@ -24,7 +24,7 @@ from hardness.bounds.terms import BoundParameters
 from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Family, require
-from instances.modular import Modular, obstacle
+from instances.lwe import Modular, obstacle
 from instances.spec import FAMILIES, parse
 from instances.symmetric import rational
 

@@ -26,7 +26,7 @@ from instances.dense import require_dense
 from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
-from instances.modular import Modular, modulus, obstacle
+from instances.lwe import Modular, modulus, obstacle
 from instances.sets import Symmetric
 from instances.spec import built_in
 from instances.streams import BitStream, generator, key

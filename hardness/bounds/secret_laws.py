@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hardness.bounds.checker import written
 from hardness.bounds.checker.residues import residues_of
-from instances.modular import Modular, modulus
+from instances.lwe import Modular, modulus
 
 _FAR = 12_000  # how far a cut may be
 _BITS = 1 << 30  # of the numbers that a cut sums

@@ -18,10 +18,9 @@ from scipy.special import gammaln
 from instances import numbers
 from instances.errors import unknown
 from instances.family import Family, require
-from instances.integers import Integers
-from instances.linearsamples import LinearSamples
+from instances.lwe import Modular
 from instances.parameters import key_values, split_list
-from instances.secrets import Secrets
+from instances.secrets import Integers, Secrets
 from instances.text import cut
 
 _TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
@@ -519,7 +518,7 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     >>> found.error.alphabet + 1, round(found.error.deviation, 3)
     (8, 2.291)
     """
-    found = (family.linear_forms or family.refuse("linear_forms")).linear_samples
+    found = family.linear_forms or family.refuse("linear_forms")
     require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
     secrets = found.secrets
     return _told(
@@ -548,10 +547,11 @@ def _law(kind: str, entries: Integers, q: int) -> Law:
     return tabled(kind, values, entries.shares, q)
 
 
-def _error(found: LinearSamples, q: int) -> Law | None:
-    if found.errors is not None and len(found.errors.values) > 1:
-        return _law(found.errors.kind, found.errors, q)
-    return uniform(-((found.width - 1) // 2), found.width // 2, q) if found.width > 1 else None
+def _error(family: Modular, q: int) -> Law | None:
+    if family.errors is not None and len(family.errors.values) > 1:
+        return _law(family.errors.kind, family.errors, q)
+    wide = family.interval
+    return uniform(-((wide - 1) // 2), wide // 2, q) if wide > 1 else None
 
 
 def _told(given: str, found: Problem) -> Problem:

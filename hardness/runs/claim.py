@@ -15,8 +15,8 @@ from instances.coded import Coded, Reduced, as_coded, reduce
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
-from instances.integers import Integers
 from instances.samples import Samples, samples
+from instances.secrets import Integers
 from instances.sets import Symmetric
 from instances.tokens import mask
 

@@ -17,7 +17,7 @@ from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
 from instances.coded import as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret, require
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.samples import Samples
 from instances.tokens import mask
 
@@ -155,13 +155,8 @@ def needed(family: Modular) -> int:
     """
     mean = family.information
     require(mean > _LEAST, f"{family} given: labels do not depend on the secret: lower the error")
-    if family.errors is None:  # a label tells by how rare it is
-        weights = np.bincount(family.table, minlength=family.outcomes) / family.q
-        weights = weights[weights > 0]
-        bits = -np.log2(weights)
-    else:
-        weights = family.chances[family.chances > 0]
-        bits = np.log2(weights * family.q)
+    weights = family.chances[family.chances > 0]
+    bits = np.log2(weights * family.outcomes)
     return enough(wanted(family), mean, math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0)))
 
 

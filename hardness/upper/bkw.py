@@ -29,7 +29,7 @@ from hardness.upper.attack import (
 from hardness.upper.learner import Hypothesis, Outcome
 from instances.family import Secret
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import dot
 from instances.samples import Samples, samples
 from instances.streams import generator

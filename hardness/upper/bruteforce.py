@@ -30,7 +30,7 @@ from hardness.upper.costs import MISS, costs, patience
 from hardness.upper.learner import Hypothesis
 from instances.family import Secret
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.samples import Samples, samples
 from instances.tokens import pack
 

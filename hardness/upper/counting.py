@@ -33,7 +33,7 @@ from scipy.special import bdtr, bdtrc, gammaln
 from hardness.upper.attack import SPARE, is_member
 from hardness.upper.modlinear import independent, inverse
 from instances.family import Secret
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import centred, dot, factors
 from instances.samples import Samples
 from instances.secrets import Secrets
@@ -75,7 +75,7 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     """
     family, q = samples.family, samples.q
     rng = generator(0, "rows that count", family.seed_spec)
-    exact = family.rounding.width == 1
+    exact = family.interval == 1
     rows = np.column_stack([samples.a, samples.b]) if exact else samples.a
     kept = distinct(rows, q)
     columns, rank = _columns(samples.a[kept], q, rng)

@@ -25,7 +25,7 @@ from hardness.upper.attack import better, conclude, gather, needed
 from hardness.upper.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
 from instances.coded import Coded
 from instances.family import Family, Secret
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import centred
 from instances.samples import Samples, samples
 from instances.streams import generator

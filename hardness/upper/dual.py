@@ -42,7 +42,7 @@ from hardness.upper.learner import SPENT, Hypothesis, nothing
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import centred
 from instances.samples import Samples, samples
 from instances.streams import generator

@@ -32,7 +32,7 @@ from hardness.upper.costs import costs, patience
 from hardness.upper.learner import Hypothesis
 from instances.family import Secret
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.samples import Samples, samples
 
 MOST = 1 << 30  # half secrets, on any machine

@@ -21,7 +21,7 @@ from instances.coded import require_coded
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import factors
 from instances.samples import Samples, samples
 
@@ -47,7 +47,7 @@ class ModLinear(Attack):
 
     def unfit(self, forms: Modular) -> str | None:
         """Return that labels are no residues, or None: what is rounded is not linear."""
-        if forms.rounding.width != 1:
+        if forms.interval != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal"
         return None
 

@@ -30,11 +30,11 @@ from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.modlinear import independent, inverse
 from instances.errors import UsageError
 from instances.family import Secret, require
-from instances.integers import Integers
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import dot
 from instances.samples import Samples, samples
+from instances.secrets import Integers
 from instances.streams import generator
 
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
@@ -190,12 +190,10 @@ def error_of(found: Samples) -> Integers:
 
 def _secret(family: Modular, n: int) -> tuple[float, float]:
     """The mean and the deviation of an entry of the secret, of the n that may not be 0."""
-    kind = family.secrets
-    share = kind.n / n if kind.h else 1.0  # h of them are not 0
-    if kind.drawn is None:
-        return 0.0, kind.rms * math.sqrt(share)
-    mean = share * (kind.h / kind.n if kind.h else 1.0) * kind.drawn.mean
-    return mean, math.sqrt(max(0.0, share * kind.rms**2 - mean**2))
+    law, (mean, deviation) = family.secrets, family.secrets.moments
+    share = law.n / n if law.h else 1.0  # h of them are not 0
+    square = share * (mean**2 + deviation**2)
+    return share * mean, math.sqrt(max(0.0, square - (share * mean) ** 2))
 
 
 def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ from hardness.upper.learner import Hypothesis
 from instances import tokens
 from instances.family import Secret
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 
 _STEP = 1 << 27  # word operations between looks at the clock
 _MOST = 2.0**50

@@ -18,7 +18,7 @@ from instances import tokens
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.sets import Symmetric
 
 Array = NDArray[np.float64]

@@ -114,7 +114,7 @@ def made(seed):
         t = a @ np.array(secret) % q
         if family.errors is not None:
             t = (t + family.errors.draw(BitStream(key(seed, "e")).words(0, count))) % q
-        codes = family.rounding.place(t).astype(np.int64)
+        codes = t // family.interval
     parts, wide = [(a, codes)], False
     for _ in range(int(rng.integers(3))):
         kind, more = rng.choice(["copies", "signs", "multiples", "sums"]), int(rng.integers(1, 120))
@@ -127,7 +127,7 @@ def made(seed):
             "multiples": rng.integers(0, q, (more, width)),
             "sums": rng.choice([-2, -1, 1, 2], (more, width)),
         }[kind]
-        if family.rounding.width == 1:
+        if family.interval == 1:
             whole = (factors[:, :, None] * np.column_stack([a, codes])[rows]).sum(axis=1) % q
             parts.append((whole[:, :-1], whole[:, -1]))
         else:  # labels that are rounded: those of copies, and of -a the part opposite
@@ -333,9 +333,9 @@ def test_signs_mod_2_are_bits(tmp_path):
     ("rows", "said"),
     [
         (signs(np.eye(3, dtype=int), np.zeros(3, int)), "b has 1 alone"),
-        (np.array([[1, 0, -1, 0], [1, 1, 0, 1]]), "a has 0 and -1"),
-        (np.array([[1, 1, -1, 0], [1, 1, 1, -1]]), "b has 0 and -1"),
-        (np.array([[1, 1, -3, 0], [1, 1, 1, 1]]), "a has -3.*; signs 1, -1 are read as 0, 1"),
+        (np.array([[1, 0, -1, 0], [1, 1, 0, 1]]), "a has -1 among bits"),
+        (np.array([[1, 1, -1, 0], [1, 1, 1, -1]]), "b has -1 among bits"),
+        (np.array([[1, 1, -3, 0], [1, 1, 1, 1]]), "a has -3: lpn with q=2 has 0 .. 1$"),
     ],
 )
 def test_mixtures_of_signs_and_bits_are_refused_in_one_line(rows, said, tmp_path):

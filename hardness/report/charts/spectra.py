@@ -33,7 +33,7 @@ def of_walsh(family: Family) -> Data:
     instance = family.instance(0)
     found = spectra(instance).target
     odd, forms = None, family.linear_forms
-    if forms is family and forms.rounding.parts == 2:
+    if forms is family and forms.outcomes == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
     # Rounding leaves digits that differ between machines.
     weights = np.where(found.present, found.weights, 0.0).round(12).tolist()

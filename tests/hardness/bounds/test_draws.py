@@ -13,7 +13,7 @@ from hardness.bounds import certify, draws
 from hardness.bounds.certify import pose
 from hardness.bounds.draws import require_uniform
 from instances import UsageError, parse
-from instances.modular import modulus
+from instances.lwe import modulus
 from instances.spec import FAMILIES
 from tests import laws
 

@@ -1,1 +1,0 @@
-"""The families that are built in, which nothing outside `instances` imports."""
