@@ -21,7 +21,8 @@ attains, and which is (1 - L)/2 at least.
 
 import math
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,14 +36,14 @@ from hardness.runs.record import Record, json_of
 from hardness.runs.run import attempt, require_support
 from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.learner import Predict
-from instances.coded import Coded, as_coded, require_coded
+from instances.coded import Coded, CodedExamples, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
-from instances.family import Family, Instance
+from instances.family import Family, Instance, require_examples
 from instances.numbers import outward
 from instances.result import TableRow
-from instances.streams import generator
-from instances.uniform import Uniform, no_coins
+from instances.secrets import Integers, integers
+from instances.streams import BitStream, generator, key
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,6 +54,38 @@ _MAX_TRIALS = 100_000
 Array = NDArray[np.float64]
 World = Literal["real", "uniform"]
 WORLDS: tuple[World, World] = ("real", "uniform")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform:
+    """A source of examples of a family whose labels are independent coins.
+
+    Tokens are drawn as those of an instance. Where the label has an unknown part its code is drawn
+    independently of the tokens, by its `shares` of the family: for LWR, uniform samples.
+
+    >>> from instances import parse
+    >>> family = parse("lwr:n=8,q=16,p=2,secret=binary,h=4")
+    >>> found = Uniform(family=family, seed=0).examples(0, 1000)
+    >>> found.x.shape, 200 < int(found.codes.sum()) < 300
+    ((1000, 2, 33), True)
+    """
+
+    family: Coded
+    seed: int
+
+    @cached_property
+    def _law(self) -> Integers:
+        return integers(dict(enumerate(self.family.shares or ())))
+
+    def examples(self, start: int, count: int, axis: str = "examples") -> CodedExamples:
+        """Return examples start .. start+count-1 of a named stream, the same however it is cut."""
+        family = self.family
+        require_examples(family, count)
+        words = family.inputs(self.seed, axis, start, count)
+        coins = BitStream(key(self.seed, "coins", axis)).words(start, count)
+        drawn = self._law.draw(coins)
+        codes = np.where(family.open(words), drawn, 0).astype(family.code_type)
+        return CodedExamples(family=family, words=words, codes=codes)
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -284,10 +317,16 @@ def require_playable(learner: Learner, family: Family) -> Coded:
     if learner.access == "values":
         raise UsageError(f"{learner.name} asks membership queries: coins give examples only")
     require_support(learner, family)
-    reason = no_coins(family)
-    if reason:
-        raise (ToolkitError if isinstance(family, Coded) else UsageError)(reason)
-    return require_coded(family)
+    if not isinstance(family, Coded):
+        reason = family.lacks("coded")
+        raise UsageError(f"there are no coins to replace the labels: {reason}")
+    if family.shares is None:
+        raise ToolkitError(
+            f"{family.name} given: its labels depend on tokens in a way that all members share, so "
+            "coins would differ from them for the family alone; take parity, lwr, lwe "
+            "or lpn, or give the family `shares`, the chance of each level"
+        )
+    return family
 
 
 def trial_seed(seed: int, family: Family, world: World, trial: int) -> int:

@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.runs import attacks_on, run
+from hardness.runs.distinguish import Uniform
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, lattice, mitm, parse_learner, restricted
 from hardness.upper.attack import equations, gather, needed
@@ -22,7 +23,6 @@ from hardness.upper.restricted import expected_trials
 from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import samples
 from instances.secrets import Secrets
-from instances.uniform import Uniform
 from tests.conftest import Looks
 
 SEARCHES = [

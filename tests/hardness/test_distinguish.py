@@ -14,6 +14,7 @@ from hardness.oracles import Budget
 from hardness.report.studies import distinction_words
 from hardness.runs import distinguish
 from hardness.runs.distinguish import (
+    Uniform,
     advantage_interval,
     implied_accuracy,
     score,
@@ -23,7 +24,6 @@ from hardness.runs.distinguish import (
 from hardness.upper import Hypothesis, parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.coded import CodedExamples
-from instances.uniform import Uniform
 
 LWR = "lwr:n=8,q=16,p=2,secret=binary,h=4"
 FAMILIES = [
