@@ -110,7 +110,7 @@ ALLOWED = {  # what studies may import of the toolkit
     *(f"hardness.icl.{name}" for name in ("sampled", "steps", "train", "wishart")),
     *("instances", "instances.family", "instances.symmetric", "instances.layer"),
     *("instances.prompts", "instances.streams", "instances.numbers"),
-    *("instances.tokenlaw", "instances.tokens"),
+    "instances.tokens",
 }
 
 
