@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,7 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
-from instances.tokens import Questions
-
-if TYPE_CHECKING:
-    from instances.tokenlaw import TokenLaw
+from instances.tokens import Questions, TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
@@ -85,7 +82,7 @@ class Dense(Family):
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
         """Orthonormal bases (d, r) of what tokens span, and their differences; None for all."""
-        return None
+        return self.law.seen if self.law.constant else None
 
     @property
     def layer_heads(self) -> int:
@@ -100,14 +97,12 @@ class Dense(Family):
     @property
     def token_text(self) -> str:
         """The law of the tokens in words."""
-        return self.tokens
+        return self.law.text
 
     @property
-    def law(self) -> "TokenLaw":
+    def law(self) -> TokenLaw:
         """The law of the tokens."""
-        from instances.tokenlaw import law_of  # which few commands need
-
-        return law_of(self.tokens, self.d)
+        return TokenLaw(kind=self.tokens, d=self.d)
 
     @property
     def bytes_per_example(self) -> int:
@@ -139,7 +134,7 @@ class Dense(Family):
         return row_reach(self.layer(secret))
 
     @property
-    def reached(self) -> "tuple[slice, TokenLaw]":
+    def reached(self) -> tuple[slice, TokenLaw]:
         """The coordinates of tokens whose length bounds the rows of F, and their law: here, all."""
         return slice(None), self.law
 
@@ -190,8 +185,8 @@ class Dense(Family):
 
     @property
     def fixed(self) -> tuple[tuple[int, int, float], ...]:
-        """Token, coordinate and value of entries that all examples share: here, none."""
-        return ()
+        """Token, coordinate and value of entries that all examples share: a constant."""
+        return tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.law.constant else ()
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]

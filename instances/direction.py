@@ -30,7 +30,7 @@ from instances.family import Hardness, Secret
 from instances.layer import AttentionLayer
 from instances.ranges import Range
 from instances.streams import BitStream, generator
-from instances.tokenlaw import TokenLaw, law_of
+from instances.tokens import TokenLaw
 
 Array = NDArray[np.float64]
 Ball = Any  # flint.arb: the package has no types
@@ -427,7 +427,7 @@ class Direction(Dense):
     @property
     def reached(self) -> tuple[slice, TokenLaw]:
         """Coordinate 1 alone is read."""
-        return slice(1, 2), law_of("gaussian", 1)
+        return slice(1, 2), TokenLaw(kind="gaussian", d=1)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Rounding grows with the slope of the heads."""

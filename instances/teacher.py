@@ -20,7 +20,7 @@ from instances.limits import require_memory
 from instances.parameters import later
 from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import TokenLaw, law_of
+from instances.tokens import TokenLaw
 
 _NUMBER_BYTES = 100  # of a number of the layer in a secret
 # Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
@@ -66,22 +66,7 @@ class Teacher(Dense):
     @property
     def law(self) -> TokenLaw:
         """The law of the tokens."""
-        return law_of(self.tokens, self.d, bool(self.constant))
-
-    @property
-    def token_text(self) -> str:
-        """The law of the tokens in words."""
-        return self.law.text
-
-    @property
-    def seen(self) -> tuple[Array, Array] | None:
-        """With a constant: what tokens span, and what their differences do."""
-        return self.law.seen if self.constant else None
-
-    @property
-    def fixed(self) -> tuple[tuple[int, int, float], ...]:
-        """The constant coordinate of a layer's biases."""
-        return tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.constant else ()
+        return TokenLaw(kind=self.tokens, d=self.d, constant=bool(self.constant))
 
     def known(self, x: NDArray[Any]) -> Array:
         """Predict the mean label, which is zero where tokens and their negatives are as likely."""

@@ -168,3 +168,59 @@ class Questions:
                     f"given: it is {value:g} here"
                 )
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenLaw:
+    """The distribution of the independent tokens of an example.
+
+    The k tokens of an example are independent. kind: boolean, uniform on {-1, +1}, or gaussian,
+    standard normal. d: the dimension of a token. constant: whether its last coordinate is always 1,
+    for the biases of a layer. No token is longer than a length, or the tail of lengths is bounded
+    (docs/mathematics.md, section 32).
+
+    >>> law = TokenLaw(kind="boolean", d=3)
+    >>> law.longest, law.draw(BitStream((1, 2)), 0, 5, 2).dtype
+    (3.0, dtype('int8'))
+    """
+
+    kind: str
+    d: int
+    constant: bool = False
+
+    @property
+    def free(self) -> int:
+        """How many coordinates of a token are drawn."""
+        return self.d - self.constant
+
+    @property
+    def text(self) -> str:
+        """The distribution in words."""
+        return self.kind + (" and a constant coordinate" if self.constant else "")
+
+    def draw(self, stream: BitStream, start: int, count: int, k: int) -> NDArray[Any]:
+        """Draw examples start .. start+count-1: (count, k, d), int8 for plain signs."""
+        drawn: NDArray[Any]
+        if self.kind == "boolean":
+            drawn = unpack(boolean(stream, start, count, k, self.free), self.free)
+        else:
+            drawn = gaussian(stream, start, count, k, self.free)
+        if self.constant:
+            drawn = np.concatenate([drawn, np.ones((count, k, 1))], axis=2)
+        return drawn
+
+    @property
+    def longest(self) -> float | None:
+        """The largest squared length of a token; None for normal tokens."""
+        return float(self.d) if self.kind == "boolean" else None
+
+    @property
+    def tail(self) -> tuple[float, float, int]:
+        """Numbers c, s, r: a token x has |x| <= c + s |z|, z standard normal in r dimensions."""
+        return float(self.constant), 1.0, self.free
+
+    @property
+    def seen(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Orthonormal bases (d, r) of what tokens span, and of what their differences span."""
+        whole = np.eye(self.d)
+        return whole, whole[:, : self.free]

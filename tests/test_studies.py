@@ -109,8 +109,7 @@ ALLOWED = {  # what studies may import of the toolkit
     *(f"hardness.icl.{name}" for name in ("descent", "evaluate", "gram", "onelayer", "orthogonal")),
     *(f"hardness.icl.{name}" for name in ("prompts", "sampled", "steps", "train", "wishart")),
     *("instances", "instances.family", "instances.symmetric", "instances.layer"),
-    *("instances.streams", "instances.numbers"),
-    *("instances.tokenlaw", "instances.tokens"),
+    *("instances.streams", "instances.numbers", "instances.tokens"),
 }
 
 

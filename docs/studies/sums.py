@@ -23,8 +23,7 @@ from instances import parse
 from instances.family import Instance
 from instances.layer import AttentionLayer, softmax_rows
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import law_of
-from instances.tokens import unpack
+from instances.tokens import TokenLaw, unpack
 
 _NODES = np.linspace(-8.0, 8.0, 321)  # of a standard normal number
 _SHARES = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
@@ -157,7 +156,10 @@ def measure_concentration_weight(d: int, of: str, seed: int) -> Measured:
     weights_seen, count = [], 40
     for number in range(10):
         theta = 0.1 * generator(seed, "theory", "slide", d, number).standard_normal((d, d))
-        tokens, stream = law_of("boolean", d), BitStream(key(seed, "theory", "tokens", d, number))
+        tokens, stream = (
+            TokenLaw(kind="boolean", d=d),
+            BitStream(key(seed, "theory", "tokens", d, number)),
+        )
         diagonal = most = 0.0
         for i in range(count):
             x = tokens.draw(stream, i, 1, d)[0].astype(np.float64)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from instances import UsageError, tokens
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import law_of
+from instances.tokens import TokenLaw
 
 
 @given(st.integers(0, 2**70), st.lists(st.integers(1, 50), min_size=1, max_size=6))
@@ -59,10 +59,10 @@ def test_packing_and_unpacking_are_inverse(d, k, seed):
 
 D, K = 4, 3
 LAWS = {
-    "boolean": law_of("boolean", D),
-    "gaussian": law_of("gaussian", D),
-    "constant": law_of("gaussian", D + 1, True),
-    "signs and a constant": law_of("boolean", D + 1, True),
+    "boolean": TokenLaw(kind="boolean", d=D),
+    "gaussian": TokenLaw(kind="gaussian", d=D),
+    "constant": TokenLaw(kind="gaussian", d=D + 1, constant=True),
+    "signs and a constant": TokenLaw(kind="boolean", d=D + 1, constant=True),
 }
 MANY = 20_000
 
