@@ -195,16 +195,6 @@ def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
         require(callable(f), f"{where}: member {i} is of type {type(f).__name__}, no function")
     names = _names(where, functions, _first(places[:-1], "names"))
     d, bound = _first(places, "d"), _first(places, "bound")
-    domains = {getattr(f, "d", None): n for f, n in zip(functions, names, strict=True)}
-    domains.pop(None, None)
-    different = [f"d={d} is given"] if d is not None and domains and d not in domains else []
-    different += [f"{n} has d={k}" for k, n in domains.items()]
-    require(
-        len(different) < 2,
-        f"{where}: functions of different domains: {', '.join(different[:2])}; all must have the "
-        "same",
-    )
-    d = next(iter(domains)) if d is None and domains else d
     require(
         isinstance(d, Integral) and not isinstance(d, bool) and int(d) >= 1,
         f"{where} gives {'no d' if d is None else f'd={str(d)[:40]}'}: say the number of "

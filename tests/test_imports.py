@@ -1,6 +1,7 @@
 """Which module imports which: no circle, and no more than a command needs."""
 
 import ast
+import contextlib
 import importlib
 import pkgutil
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 import hardness
 from hardness.report import words
+from hardness.upper import LEARNERS
+from hardness.verbs.root import COMMANDS
 from instances.result import Result
 from instances.spec import FAMILIES
 
@@ -165,3 +168,31 @@ def test_certify_of_a_parity_imports_no_estimate():
     code = "import hardness, sys; str(hardness.certify('parity:d=24,m=3')); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not [name for name in done.stdout.split() if name.startswith("hardness.cost")]
+
+
+ROOMS = [f"hardness.{room}" for room in ("runs", "sweep", "bounds", "oracles", "upper")]
+
+
+@pytest.mark.parametrize("package", ["hardness", "instances", *ROOMS])
+def test_each_name_of_a_package_is_there_and_no_module_hides_it(package):
+    module = importlib.import_module(package)
+    for name in set(module.__all__) - {"ATTACKS", "LAYERED"}:
+        with contextlib.suppress(ModuleNotFoundError):  # a module that is called as a function is
+            importlib.import_module(f"{package}.{name}")
+        assert callable(getattr(module, name)) or name == "LEARNERS"
+    assert set(module.__all__) == set(dir(module))
+    with pytest.raises(AttributeError, match="nowhere"):
+        module.nowhere  # noqa: B018
+
+
+@pytest.mark.parametrize("table", [LEARNERS, FAMILIES, COMMANDS])
+def test_tables_call_things_as_they_call_themselves(table):
+    assert {name: kind.name for name, kind in table.items()} == {n: n for n in table}
+
+
+@pytest.mark.parametrize("module", ["hardness.report.sweep", "hardness.sweep.store"])
+def test_reading_a_store_imports_little(module):
+    code = f"import sys; from {module} import *; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"scipy", "numba", "hardness.bounds.certify", "hardness.runs.comparison"}
+    assert not heavy & {*done.stdout.split()}

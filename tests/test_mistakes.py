@@ -324,7 +324,6 @@ FILES = [
     ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
-    (PLAIN + "fs[0].d, fs[1].d = 5, 6\n", "fs", "different domains"),
     ("class C: d, functions = 6, 3\n", "C", "a int"),
     ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "values that are no integers"),
 ]

@@ -116,6 +116,7 @@ def test_a_stored_instance_is_read_again_where_its_family_is_named(hardness, sig
         found.one_line("x/instance.json: unknown family 'signed-majority'", "--family")
 
 
+THIRD = "Fraction(1, 3)"
 WRONG = [  # old and new text, the exit code of `learn`, words of the one line that it says
     ("@ np.sign(secret) < 0", "@ np.sign(secret) / 2", 2, "an integer, or a truth value"),
     ("yield tuple", "yield 1, 2, 3; yield tuple", 2, "`members` lists more"),
@@ -134,6 +135,7 @@ WRONG = [  # old and new text, the exit code of `learn`, words of the one line t
     ("    d: int", '    revision = "1\\x1b"\n    d: int', 2, "its revision is "),
     ("    d: int", "    k = 3\n    d: int", 2, "k is 3: labels that are codes are of two tokens"),
     ("< 0.5", "< 2", 2, "noise is 3/4: the rate of flips must be in [0, 1/2)"),
+    ("    shares =", f"    levels = (1, -1, {THIRD})\n    _shares =", 2, "noise reflects levels"),
     ('example = "signed-', 'example = "', 2, "its example is "),
 ]
 
@@ -141,17 +143,10 @@ WRONG = [  # old and new text, the exit code of `learn`, words of the one line t
 def test_what_is_wrong_in_a_family_is_one_line(hardness):
     for old, new, code, words in WRONG:
         edited(old, new)
-        noise = ",noise=3/4" if words.startswith("noise") else ""
+        noise = {"noise is": ",noise=3/4", "noise re": ",noise=0.3"}.get(words[:8], "")
         found = hardness("learn", "lowdegree:degree=1", f"{NAME}:d=5,m=3{noise}")
         assert found.code == code, (new, found.err)
         found.one_line(words)
-
-
-def test_noise_that_no_level_reflects_is_refused(hardness):
-    edited("    shares =", "    levels = (1, -1, Fraction(1, 3))\n    _shares =")
-    found = hardness("learn", "lowdegree", f"{NAME}:d=5,m=3,noise=0.3")
-    assert found.code == 2
-    found.one_line("noise reflects levels")
 
 
 def test_layers_and_codes_that_are_not_the_formula_are_refuted(hardness):

@@ -143,7 +143,7 @@ class Forgetful(Conj):
         del self.w
 
 
-def test_a_class_without_a_file_works_in_this_process(conj):
+def test_a_class_without_a_file_works_but_has_no_lasting_key(conj):
     made = front.certify(Conj(d=6, w=2))
     assert (made.spec, made["sq-dimension"].value) == ("Conj:d=6,w=2", 3)
     values = [{one.quantity: one.value for one in c.claims} for c in (made, front.certify(SPEC))]
@@ -158,12 +158,15 @@ def test_a_class_without_a_file_works_in_this_process(conj):
     assert front.learn("lowdegree", Conj(d=6)).spec == "Conj:d=6,w=3"
     assert front.figure("correlations", Conj(d=6)).data["members"] == 20
     assert front.stress("trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none").climbs
+    runs = '[[runs]]\nspec = "Conj:d=6,w=2"\nlearners = ["lowdegree"]\nseeds = 1\n'
+    Path("s.toml").write_text('format = "hardness-sweep/1"\nname = "s"\n' + runs)
     for call, said in (
         (
             lambda: front.compare(Conj, "d=5..6", "none", jobs=1, out="z", resume=True),
             "stands in no file, so it may be another",
         ),
         (lambda: front.generate(Conj(d=6), out="y"), "stands in no file"),
+        (lambda: front.run_sweep("s.toml", "s.db", jobs=1), "a store keeps runs by the SHA-256"),
         (lambda: front.certify(Conj), "Conj needs d: write Conj:d=8"),
         (lambda: front.certify(Forgetful(d=6)), "does not keep w: write self.w"),
         (lambda: front.certify(partial(Conj, 6)), "name its parameters"),

@@ -38,7 +38,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
 
 LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
 
-OBJECTS: dict[str, Learner] = {}  # given from Python, by name: this process alone knows them
+OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them by value
 LAYERED = ("staged", "levenberg", "student")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
     "elimination",

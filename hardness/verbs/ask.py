@@ -1,20 +1,18 @@
 """What a verb asks for: how an argument is read, from Python and from the command line alike."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from instances.arguments import exact, integral, located, real, refused
+from instances.errors import UsageError
 
 Read = Callable[[str, Any], Any]
 _FLAGS: ContextVar[bool] = ContextVar("_FLAGS", default=False)  # whether numbers are texts
-_WHOLE = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -109,11 +107,11 @@ def _typed(name: str, given: Any) -> Any:
     """Read an integer as it is typed; what is no text stays as it is."""
     if not isinstance(given, str):
         return given
-    written = _WHOLE.fullmatch(given.strip())
-    found = Fraction(given.strip()) if written else Fraction(1, 2)
-    if found.denominator > 1:
-        raise refused(name, given, "an integer such as 200 or 2e4")
-    return int(found)
+    with suppress(UsageError):
+        value = exact(name, given)
+        if value.denominator == 1:
+            return int(value)
+    raise refused(name, given, "an integer such as 200 or 2e4")
 
 
 def rational(help: str, **more: Any) -> Ask:

@@ -163,7 +163,7 @@ def learner(source: object) -> "Learner":
     """Return the learner that a string names, or make one of an object of yours.
 
     An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
-    as in a file for `path.py:Name`; it runs in this process.
+    as in a file for `path.py:Name`; it runs in this process or its workers.
 
     >>> learner("lowdegree:degree=3").name
     'lowdegree'

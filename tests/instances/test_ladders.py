@@ -1,10 +1,7 @@
-import math
-
 import pytest
 
 from instances import UsageError, parse
 from instances.ladders import LADDERS, Ladder, Rung, ladder, ladder_of
-from tests.conftest import not_refused
 
 # A published ladder never changes: where this fails, give the new one a new name.
 DIGESTS = {
@@ -44,16 +41,3 @@ def test_ladders_of_ones_own():
         ladder_of([])
     with pytest.raises(UsageError, match=r"unknown ladder 'parity': did you mean 'parity-v1'\?"):
         ladder("parity")
-    for name in ("p\u0430rity-v1", "parity-v1 ", "parity\n"):  # none looks like a published one
-        with pytest.raises(UsageError, match="plain ASCII"):
-            Ladder(name=name, about="", rungs=ladder("parity-v1").rungs)
-
-
-def test_rungs_refuse_limits_that_are_none():
-    limits = [("examples", v) for v in (0, -1, 1.5, True, "9")]
-    limits += [("seconds", v) for v in (0, -1.0, math.nan, math.inf, 1e300, None, "9")]
-    cases = (
-        (one, lambda one=one: ladder_of(["parity:d=8,m=1"], **dict([one])), "given")
-        for one in limits
-    )
-    assert not_refused(UsageError, cases) == []

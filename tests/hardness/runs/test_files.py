@@ -82,7 +82,6 @@ CHANGED = {  # what has other fields or types, or another format
     "stress": [
         *(put("runs.0", attempts=1), put("runs.0", outcome="great")),
         *(put("", seed_source="the moon"), put("", seeds=10**9)),
-        put("ladder", name="p\u0430rity-v1"),  # a Cyrillic letter
         put("", format="hardness-stress/1"),
     ],
 }
