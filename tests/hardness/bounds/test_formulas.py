@@ -12,7 +12,6 @@ import hardness
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.bound import Bound
 from hardness.bounds.certificate import NoClaim
-from hardness.bounds.checker.closed import examples
 from hardness.bounds.checker.theorem import members_of_probability
 from hardness.bounds.formulas import WHOLE, formulas
 from hardness.bounds.quantities import put_in
@@ -172,13 +171,6 @@ def test_numbers_are_put_in_a_closed_form(form, value, text, latex):
     numbers |= {"M": 10**50, "x": Fraction(1, 10**20 + 1)}
     found = put_in(form, numbers, Fraction(value))
     assert (found, found and found.latex) == (text, latex)
-
-
-def test_least_powers_are_exact_at_powers_and_beside_them():
-    for base in (2, 3, 7, 3329):
-        for n in (0, 1, 5, 64, 300):
-            for value, least in ((base**n, n), (base**n + Fraction(1, 9), n + 1)):
-                assert examples(base, Fraction(value)) == least
 
 
 def test_what_is_solved_for_is_the_least_by_certifying_every_value():
