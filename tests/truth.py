@@ -580,7 +580,8 @@ def _law(text: str) -> _Law:
         for v, count in drawn.items():
             mass[v % m] += count
     kinds = {v % q for v in drawn}
-    secrets = math.comb(n, h) * len(kinds) ** h if h else len(kinds) ** n - (0 in kinds)
+    dull = sum(math.gcd(v, q) > 1 for v in kinds)  # all secrets have a unit among their entries
+    secrets = (math.comb(n, h) if h else 1) * (len(kinds) ** (h or n) - dull ** (h or n))
     units = [v for v in mass if mass[v] and math.gcd(v, m) == 1]
     vectors: list[list[int]] = []
     if m**n <= 5000:

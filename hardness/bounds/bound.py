@@ -115,9 +115,9 @@ class Bound(Result):
                 "latex": latex(one.expression),
                 "domain": list(map(relation, one.domain)),
                 "above 0": None if one.condition is None else str(one.condition),
-                "value": write(one.value, ratio=True),
+                "value": write(one.claim.value, ratio=True),
                 "symbols": {k: write(v, ratio=True) for k, v in sorted(self.symbols(name).items())},
-                "source": self.certificate[name].source,
+                "source": one.claim.source,
             }
         return found if self.solution is None else found | {"solution": self.solution}
 
@@ -135,8 +135,8 @@ class Bound(Result):
                 else None,
                 "rules out nothing if": one.condition
                 and Math(f"{one.condition} == 0", f"{latex(one.condition)} = 0"),
-                "value": write(one.value, ratio=True),
-                "source": OURS.get(source := self.certificate[name].source) or Cited(source),
+                "value": write(one.claim.value, ratio=True),
+                "source": OURS.get(source := one.claim.source) or Cited(source),
             }
             for name, one in self.formulas.items()
         ]

@@ -10,7 +10,6 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardness.bounds.checker import closed
@@ -90,6 +89,7 @@ class Symbols:
         self.larger, self.smaller = sympy.Max, sympy.Min
         self.equal, self.different = sympy.Eq, sympy.Ne
         self.floor = sympy.floor if rounded else sympy.sympify
+        self.sympify = sympy.sympify
         self.values, self.names = dict[str, Fraction](), dict[str, Named]()
         self.domain = dict[Any, None]()
         self._symbol, self._log, self._true = sympy.Symbol, sympy.log, sympy.true
@@ -122,7 +122,10 @@ def relation(condition: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """The formula of a claim.
+    """The formula of a claim as an expression of sympy, over parameters, terms and named numbers.
+
+    domain: the conditions under which it holds, as relations of sympy. names: those in it and in
+    its conditions. condition: what is 0 if a query rules out nothing, r; None of what needs none.
 
     >>> import hardness
     >>> formula = formulas(hardness.certify("parity:d=24,m=3"))["sq-dimension"]
@@ -132,67 +135,39 @@ class Formula:
 
     certificate: "Certificate"
     claim: "Claim"
+    expression: Any
+    domain: list[Any]
+    names: dict[str, Named]
+    condition: Any
 
     def at_values(self, values: dict[str, Fraction], ruled_out: bool = False) -> Fraction:
         """Compute it at other values of names; raises LookupError outside its domain.
 
         ruled_out: compute r, what one query rules out, in its place.
         """
-        forms = _forms(self.certificate, self.claim, Numbers(values, self._rounded))
+        rounded = not self.certificate.known.members.continuum
+        forms = _forms(self.certificate, self.claim, Numbers(values, rounded))
         return Fraction(forms.r() if ruled_out else forms.formula())
-
-    @property
-    def value(self) -> Fraction:
-        """Its value at the numbers of the certificate."""
-        return self.at_values({})
-
-    @property
-    def _rounded(self) -> bool:
-        return not self.certificate.known.members.continuum
-
-    @cached_property
-    def _symbolic(self) -> tuple[Any, Symbols]:
-        import sympy
-
-        of = Symbols(self._rounded)
-        return sympy.sympify(_forms(self.certificate, self.claim, of).formula()), of
-
-    @property
-    def expression(self) -> Any:
-        """It as an expression of sympy, over parameters, terms and named numbers."""
-        return self._symbolic[0]
-
-    @property
-    def domain(self) -> list[Any]:
-        """The conditions under which it holds, as relations of sympy."""
-        return [*self._symbolic[1].domain]
-
-    @property
-    def names(self) -> dict[str, Named]:
-        """The names in it and in its conditions."""
-        return self._symbolic[1].names
 
     @property
     def symbols(self) -> dict[str, Named]:
         """The names in its expression."""
         return {name: self.names[name] for name in sorted(map(str, self.expression.free_symbols))}
 
-    @property
-    def condition(self) -> Any:
-        """What is 0 if a query rules out nothing, r, as an expression; None of what needs none."""
-        if not self.claim.quantity.endswith("-queries"):
-            return None
-        return _forms(self.certificate, self.claim, Symbols(self._rounded)).r()
-
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
     """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
-    of = Numbers({}, rounded=not certificate.known.members.continuum)
-    return {
-        claim.quantity: Formula(certificate, claim)
-        for claim in certificate.claims
-        if _forms(certificate, claim, of).formula() is not None
-    }
+    found = {}
+    for claim in certificate.claims:
+        of = Symbols(rounded=not certificate.known.members.continuum)
+        forms = _forms(certificate, claim, of)
+        if (expression := forms.formula()) is not None:
+            condition = forms.r() if claim.quantity.endswith("-queries") else None
+            expression = of.sympify(expression)
+            found[claim.quantity] = Formula(
+                certificate, claim, expression, [*of.domain], of.names, condition
+            )
+    return found
 
 
 class _Forms:

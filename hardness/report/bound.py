@@ -30,7 +30,7 @@ def bound_words(found: "Bound") -> str:
         if one.condition is not None:
             idle = f"a query rules out nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
-        lines.append(f"  = {shown_number(one.value)}   ({credit(made[name].source)})")
+        lines.append(f"  = {shown_number(one.claim.value)}   ({credit(one.claim.source)})")
         names |= one.symbols
     if names:
         lines += ["", wrap(DOMAIN)]

@@ -118,7 +118,7 @@ def _of_directions(problem: Directions) -> str:
         f"Members are the unit vectors w of {problem.n} dimensions, drawn uniformly. u, the inner "
         f"product of w with {problem.n} numbers of the point, is standard normal, and an example "
         f"shows {shown}. The squared Hermite coefficients of s of degree below {problem.m} are at "
-        f"most {', '.join(map(short, problem.low))}. {_FAMILY}"
+        f"most {', '.join(map(short, problem.low_at_most))}. {_FAMILY}"
     )
 
 

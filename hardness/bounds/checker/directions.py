@@ -19,11 +19,11 @@ NEEDED, OPTIONAL = set[str](), set[str]()
 
 
 class Directions(NamedTuple):
-    """n dimensions; bounds on the squares of g_0 .. g_(m-1); the rate of the noise."""
+    """n dimensions; bounds from above on g_0^2 .. g_(m-1)^2; the rate of the noise."""
 
     n: int
     m: int
-    low: tuple[Fraction, ...]
+    low_at_most: tuple[Fraction, ...]
     noise: Fraction
     levels: int = 2  # labels are signs
     view: str = ""
@@ -36,7 +36,7 @@ def read_problem(data: dict[str, Any]) -> Directions:
     need(1 <= len(low) <= 64 and all(0 <= g <= 1 for g in low), "squares are not 1 to 64 in 0..1")
     need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
     need(noise < Fraction(1, 2), "noise is not below 1/2")
-    return Directions(n=n, m=len(low), low=tuple(low), noise=noise)
+    return Directions(n=n, m=len(low), low_at_most=tuple(low), noise=noise)
 
 
 def power_norm(n: int, k: int) -> Fraction:
@@ -52,7 +52,9 @@ def power_norm(n: int, k: int) -> Fraction:
 
 def correlation(problem: Directions, cosine: Fraction) -> Fraction:
     """Bound the correlation of two members of such a cosine at most, in absolute value."""
-    return Fraction(sum(g * cosine**k for k, g in enumerate(problem.low)) + cosine**problem.m)
+    return Fraction(
+        sum(g * cosine**k for k, g in enumerate(problem.low_at_most)) + cosine**problem.m
+    )
 
 
 @theorem
@@ -70,9 +72,9 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
     E[phi1 (s - its mean)], |phi1| <= 1; for values in [0, 1] it shows a fair coin in place of s, of
     which nothing is taken away, and phi1^2 <= min(phi0, 1 - phi0) / 2.
     """
-    n, m = problem.n, problem.m
-    all_of_it = sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m))
-    less_mean = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
+    n, m, low = problem.n, problem.m, problem.low_at_most
+    all_of_it = sum((g * power_norm(n, k) for k, g in enumerate(low)), power_norm(n, m))
+    less_mean = [g * power_norm(n, k + 1) for k, g in enumerate(low) if k]
     norms = all_of_it, sum(less_mean, power_norm(n, m + 1))
     whole, rest = (min(Fraction(1), Fraction(six_digits(norm, up=True))) for norm in norms)
     fade = (1 - 2 * problem.noise) ** 2

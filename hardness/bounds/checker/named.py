@@ -114,7 +114,8 @@ def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Cl
 def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """Regression on F functions chosen without labels has a risk of (mean |f|^2 - S / N) / scale.
 
-    Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. In each
+    Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. Of
+    residues the risk is over that of the best constant where a is uniform: scale is 1. In each
     place of the output a combination has its own coefficients, chosen in any way. The mean label at
     a point is k + f or k - f, or k alone, with k known to the learner and f the member's. If k is
     added, f is the target. If not, and k is orthogonal to all f, nothing is gained: off k

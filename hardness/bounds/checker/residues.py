@@ -165,32 +165,34 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
                               cut=(0, 1 << 16), weights=listed)  # fmt: skip
     n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
     modulus, differ = problem.modulus, problem.differ
-    numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
+    numbers = [small(w, 0, 1 << 16, "a weight") for w in weights]
+    values, dull = q - (h > 0), (1 if q % 2 else q // 2) - (h > 0)  # residues mod q, and no units
     if entries is None:
-        units, none = (modulus - 1 if modulus % 2 else modulus // 2), True
+        units = modulus - 1 if modulus % 2 else modulus // 2
         groups = [(0, 1, units, modulus - units - (h > 0))]
         need(not numbers, "uniform entries have no weights")
     else:
-        folded, values = residues_of(entries, modulus), len(residues_of(entries, q))
+        folded, residues = residues_of(entries, modulus), residues_of(entries, q)
+        values, dull = len(residues), sum(math.gcd(v, q) > 1 for v in residues)
         need(len(numbers) in (0, len(folded)), "there is not a weight for each residue")
         pairs = zip(numbers or [0] * len(folded), sorted(folded.items()), strict=False)
         groups = [
             (w, c, int(math.gcd(v, modulus) == 1), int(math.gcd(v, modulus) > 1))
             for w, (v, c) in pairs
         ]
-        units, none = sum(group[2] for group in groups), any(v % q == 0 for v in entries)
+        units = sum(group[2] for group in groups)
         need(units > 0, "no entry is a unit")
         need(not h or not folded[0], "the law of entries that may be 0 mod M is not known")
+    places, many = math.comb(n, h) if h else 1, h or n
     if entries is None and h and modulus < q:
         tiers, lost, total = lifted_law(n, h, modulus, q // modulus)
     else:
-        places, many = math.comb(n, h) if h else 1, h or n
         tiers, lost, total = power_law(groups, places, many, base, cut)
     vectors = sum(size for size, _ in tiers)
     alike, as_one = (units, 1) if differ else (1, units)
     even = not lost and total == vectors * tiers[0][1]
     count = vectors // as_one  # with no rest: u units, d others, (u + d)^n - d^n
-    upper = math.comb(n, h) * values**h if h else values**n - none
+    upper = places * (values**many - dull**many)  # secrets with a unit, as all are drawn
     law = None if even else Law(tiers, lost, total, as_one)
     members = Members(count=count, alike=alike, upper=upper, law=law)
     lwe = problem.parts == q > 2 and problem.errors is not None
@@ -206,23 +208,29 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
 def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
     """Bounds the inner products of members, and how far a query moves on all of them together.
 
-    What holds where a is uniform holds nearly, by the density of a. Mod an odd q an entry is a
-    uniform number below W = 2^bits: with x = W mod q its density against uniform is 1 - x/W or 1 +
-    (q - x)/W, and that of n entries, by Bernoulli's inequality, at least `least` = 1 - n x/W and at
-    most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have eigenvalues between least
-    and most times their squared norm, and two of them correlations of at most (most - least) /
-    (most + least). f is the mean label, codes written as any numbers, less its mean where a is
-    uniform, in units of its norm there: functions of <a, s>, orthogonal for members that are not
-    alike. (If it is constant there is nothing to learn, and no risk.) The reference draws codes c
-    independently of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of
-    squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its
-    variance over the codes at open examples, half of all: at most 4 p (1-p) there for codes of
-    probability p as near to 1/2 as can be, and for values in [0, 1], as the variance is convex, at
-    most (1 - rarest) min(r, 1 - r) where phi has the mean r, so (1 - rarest) min(p0, 1 - p0) on
-    average. Bessel multiplies. Vectors of norm at most 1 have a variance over more than two codes
-    of at most 1, which is `drift`. As laws of an example members have the squared norm chi^2 / 2
-    there. As each is alike to fewer than `alike` others, the k largest eigenvalues add up to at
-    most k alike most, and all to the number of members times most.
+    THE DENSITY OF a. Mod an odd q an entry is a uniform number below W = 2^bits: with x = W mod q
+    its density against uniform is 1 - x/W or 1 + (q - x)/W. By Bernoulli's inequality that of n
+    entries is at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Mod an even
+    q both are 1. So functions that are orthogonal where a is uniform have eigenvalues between least
+    and most times their squared norm there, and two of them correlations of at most (most - least)
+    / (most + least).
+
+    MEMBERS. f is the mean label, codes written as any numbers, less its mean and over its norm,
+    both where a is uniform: a function of <a, s>, orthogonal for members that are not alike. (If it
+    is constant there is nothing to learn, and no risk.) Each member is alike to fewer than `alike`
+    others, so the k largest eigenvalues add up to at most k alike most, and all of them to the
+    number of members times most.
+
+    QUERIES. The reference draws codes c independently of a. A query phi moves by E[l phi] there, l
+    = open (Pr[c | <a, s>] / Pr[c] - 1). These l are the members as laws of an example, orthogonal
+    as the f are, of squared norm chi^2 / 2: half of the examples are open, and chi^2 = L - 1, with
+    errors q sum_r Pr[e = r]^2 - 1. Over the codes l has the mean 0, so that it sees of phi its
+    variance over them alone, at open examples. For values in [-1, 1] that is at most 4 p (1-p), p
+    the probability of some codes that is the nearest to 1/2, on half of all examples. For values in
+    [0, 1] of mean r over the codes it is at most (1 - rarest) min(r, 1 - r), as the variance is
+    convex, so on average at most (1 - rarest) min(p0, 1 - p0). For vectors of norm at most 1 it is
+    at most 1, over two codes as for numbers: that is `drift`. Bessel multiplies each by most chi^2
+    / 2.
     """
     n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, Fraction(1, problem.parts)
     x = whole % q

@@ -6,7 +6,7 @@ mean under the member. The adversary answers as if there were no member, with th
 reference that does not depend on it, wherever the tolerance allows that. A query rules out the
 members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
 over that of the best predictor that knows only the family, on average over members, is at most
-`risk`. (Of residues it is over that of the best constant on open examples.)
+`risk`. (Of residues it is over that of the best constant on open examples where a is uniform.)
 
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
 rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
@@ -106,7 +106,8 @@ class Gram(NamedTuple):
                 are alike; each is alike to fewer than `alike` others
     least       squared norms are at least that, and on average over members that are all as likely
                 at least `mean`, if that is known
-    scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
+    scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale; of residues
+                f has the squared norm 1 = scale where a is uniform, and otherwise need not have it
     moves       what one query of values in [-1, 1] moves: the squared distances of its means under
                 the members from that under the reference add up to at most so much
     moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference
@@ -185,7 +186,9 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, so H > 0. If that
     holds for k members no two of which are alike, Bessel gives k (b + H)^2 / 4 <= top H, and (b +
     H)^2 >= 4 b H. Of those that it fits one in `alike` can be chosen so: take one, drop those that
-    are alike to it, and go on. It is never more than all. (Shares are not rounded down.)
+    are alike to it, and go on. It is never more than all. (Shares are not rounded down.) A risk
+    relative to |f|^2 itself, where that is not `scale`, asks for as much if least <= scale: then
+    2<p,f> >= |f|^2 (1 - risk) + H >= b + H.
     """
     if gram.least <= risk * gram.scale:
         return members.count
@@ -198,7 +201,8 @@ def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "s
     """A query of values in [-1, 1], answered within tau, rules out at most v / tau^2 members.
 
     Each member that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the
-    mean of h(point) times the label.
+    mean of h(point) times the label. Labels of hidden sets are moved and scaled to [-1, 1] for it,
+    and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
     most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
     return RuledOut(oracle, {"tau": tau}, most, "floor(v / tau^2)", {"v": gram.moves})

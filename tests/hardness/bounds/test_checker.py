@@ -327,20 +327,6 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
         chain_of(1, labels="residue", parts=64)
 
 
-@pytest.mark.parametrize("h", [0, 1, 2, 3])
-@pytest.mark.parametrize("law", [{0: 1, 1: 1}, {0: 3, 1: 1}, {-1: 2, 0: 1, 1: 2}, {2: 1, 1: 9}])
-def test_the_likeliest_secret_mod_2_by_enumeration(law, h):
-    problem = residues.read_problem(ROUNDED)._replace(h=h, entries=law)
-    seen = Counter()
-    for places in itertools.combinations(range(3), h or 3):
-        for drawn in itertools.product(law.items(), repeat=len(places)):
-            s = [0] * 3
-            for j, (value, _) in zip(places, drawn, strict=True):
-                s[j] = value % 2
-            seen[tuple(s)] += math.prod(count for _, count in drawn) * any(s)
-    assert residues.guess(problem) == Fraction(max(seen.values()), sum(seen.values()))
-
-
 @pytest.mark.parametrize("change", [
     {"q": 6}, {"q": 15, "parts": 15}, {"parts": 3}, {"labels": "bit"}, {"labels": "residue"},
     {"errors": [0, [str(1 << 64)]]}, {"q": 7, "parts": 7, "bits": 5}, {"n": 0}, {"bits": 0},
@@ -351,15 +337,6 @@ def test_the_likeliest_secret_mod_2_by_enumeration(law, h):
 def test_problems_on_residues_that_are_refused(change):
     residues.read_problem({**ROUNDED, "q": 7, "parts": 7, "bits": 6})
     refused(residues.read_problem, {**ROUNDED, **change})
-
-
-def test_powers_are_rounded_down_and_vanish():
-    third = Fraction(1, 3)
-    for exponent in (1, 2, 5, 1000):
-        value = residues.power(third, exponent)
-        assert value <= third**exponent < value * (1 + Fraction(1, 2**100))
-    assert residues.power(HALF, 1 << 18) == HALF ** (1 << 18)
-    assert residues.power(HALF, (1 << 18) + 2) == 0
 
 
 @pytest.mark.parametrize("change", [{"dimension": 1}, {"dimension": 10**9 + 1}, {"low": []},

@@ -14,7 +14,6 @@ from hardness.bounds.certificate import Certificate
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
 from hardness.bounds.checker.functions import MEMBERS, inner_products, spread
-from hardness.bounds.checker.theorem import vstat_rules_out_at_least_one_over_t
 from hardness.bounds.independent import independent_members
 from hardness.bounds.members import least_names, of_family
 from hardness.report.certificate import certificate_words
@@ -95,33 +94,6 @@ def test_what_is_claimed_depends_on_values_and_norms(centred):
         found = claims(made(rows, centred=centred))
         assert ("sda-all-subsets" in found) == (alike and not centred)
         assert bool({"stat-queries", "stat-success"} & set(found)) == (rows is two)
-
-
-def tables(bits, seed):
-    """Random families of 2 to 5 members, and some that are made on purpose."""
-    points = 1 << bits
-    rng = np.random.default_rng(seed)
-    found = [rng.choice([-1, 1], (int(rng.integers(2, 6)), points)) for _ in range(12)]
-    first = np.ones(points, int)
-    apart = np.tile(first, (4, 1))
-    apart[np.arange(4), np.arange(4)] = -1  # nearly the same everywhere
-    parities = np.array([[1, -1] * (points // 2), [1, 1, -1, -1] * (points // 4)])
-    found += [apart, parities, np.array([first, -first]), np.array([first, first, -first])]
-    return [table for table in found if (table != table[0]).any()]
-
-
-@pytest.mark.parametrize(("bits", "values"), [(2, (0, 0.25, 1)), (3, (0, 1))])
-def test_no_query_to_vstat_rules_out_more_members_than_the_cap(bits, values):
-    phi = np.array(list(itertools.product(values, repeat=2 << bits))).reshape(-1, 2, 1 << bits)
-    for rows in tables(bits, seed=1):
-        up = rows > 0
-        p = (phi[:, :1] * up[None] + phi[:, 1:] * ~up[None]).mean(axis=2)  # E phi(x, f_i(x))
-        reference = p.mean(axis=1, keepdims=True)
-        for t in (1, 2, 3, 5, 20, 400):
-            told = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t)) + 1e-12
-            known = pose(of_tables(rows), Fraction(1)).known
-            cap = vstat_rules_out_at_least_one_over_t(known.members, known.gram, t).members
-            assert told.sum(axis=1).max() <= cap
 
 
 def test_queries_are_about_the_functions_whatever_is_subtracted():

@@ -35,6 +35,24 @@ def secrets(family):
             yield s
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=2,q=4,error=none",
+        "lwe:n=2,q=5,error=none",
+        "lwe:n=3,q=4,error=none,secret=ternary",
+        "lwr:n=3,q=8,p=4,secret=binary,h=2",
+    ],
+)
+def test_there_are_as_many_secrets_as_the_upper_ends_say(spec):
+    """Of q = 4 and n = 2 they are 12: the vectors of Z_4^2 with an odd entry."""
+    family = parse(spec)
+    every = {tuple(v % family.q for v in s) for s in secrets(family)}
+    every = {s for s in every if not family.h or family.h == len(s) - s.count(0)}
+    made = certify(family)
+    assert made["orthogonal-members"].upper == made["sq-dimension"].upper == len(every)
+
+
 def inner(family, chosen):
     """<a, s> mod q for all vectors a: (secrets, vectors)."""
     vectors = np.array(list(itertools.product(range(family.q), repeat=family.n)))
