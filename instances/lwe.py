@@ -216,12 +216,9 @@ class Modular(Coded):
 
     def log_ratios(self, t: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Compute log2 Pr[code | <a, s> = t] / Pr[code | t uniform]: (n,), (n,) -> (n,)."""
-        return self._bits[(codes - self.table[t]) % self.outcomes]
-
-    @cached_property
-    def _bits(self) -> NDArray[np.float64]:
+        chances = self.chances[(codes - self.table[t]) % self.outcomes]
         with np.errstate(divide="ignore"):
-            return np.log2(self.chances * self.outcomes)
+            return np.log2(chances * self.outcomes)
 
     @cached_property
     def information(self) -> float:
