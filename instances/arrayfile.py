@@ -60,7 +60,10 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | N
     except ToolkitError:
         raise
     except Exception as error:  # each library has its own for a damaged file
-        raise DamagedFile(f"{path} is damaged or not ours: {one_line(error)}") from error
+        why = one_line(error)
+        if "allow_pickle" in why:  # an option of NumPy that nobody should turn on
+            why = "it holds objects, and pickled ones are not loaded"
+        raise DamagedFile(f"{path} is damaged or not ours: {why}") from error
 
 
 def _arrays(path: Path, file: BufferedReader) -> tuple[dict[str, NDArray[Any]], str | None]:
