@@ -260,7 +260,7 @@ class ListedFunctions(Coded):
         """Make the functions of some parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
         self.spec_values: Mapping[str, Any] = defaults | given
-        self.given = made(self.origin, self.spec, tuple(given.items()))
+        self.given = self.origin.functions(self.spec, given)
         self.d = self.given.d + 1
 
     def check(self) -> None:
@@ -318,12 +318,6 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
         "spec_fields": fields,
     }
     return type(origin.name, (ListedFunctions,), space)
-
-
-@lru_cache(_KEPT)
-def made(origin: Origin, name: str, given: tuple[tuple[str, Any], ...]) -> Functions:
-    """Make functions once for the same parameters; raises UsageError."""
-    return origin.functions(name, dict(given))
 
 
 @lru_cache(_KEPT)
