@@ -9,7 +9,8 @@ from flint import fmpq
 
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
-from hardness.bounds.checker.reading import fields, listed, rationals, small
+from hardness.bounds.checker.reading import fields, listed
+from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
 from hardness.bounds.problems import certified_problem
 from instances.catalog import catalog
@@ -124,23 +125,15 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
 
 def _hold_law(data: Any, wanted: Any, what: str) -> None:
     """Hold a law against that of a spec, which on another processor may differ in a last digit."""
-    if data is None or wanted is None:
-        if data != wanted:
-            refuse(f"there are {what} in the problem and none in its spec, or the other way round")
-        return
-    law, right = _law(data, what), _law(wanted, what)
+    law, right = read_law(data), read_law(wanted)
+    if law is None or right is None:
+        reason = f"there are {what} in the problem and none in its spec, or the other way round"
+        return checker_need(law is right, reason)
+    total, of_spec = sum(law.values()), sum(right.values())
     for value in law.keys() | right.keys():
-        probability = right.get(value, Fraction(0))
-        if abs(law.get(value, Fraction(0)) - probability) > _ROUNDED + probability * _FLOAT:
+        probability = Fraction(right.get(value, 0), of_spec)
+        if abs(Fraction(law.get(value, 0), total) - probability) > _ROUNDED + probability * _FLOAT:
             refuse(f"the {what} of the problem are not those of its spec, as at {value}")
-
-
-def _law(data: Any, what: str) -> dict[int, Fraction]:
-    first, texts = listed(data)
-    least = small(first, -(1 << 40), 1 << 40, f"the least of {what}")
-    counts = rationals(texts)
-    total = sum(counts)
-    return {least + i: count / total for i, count in enumerate(counts) if count}
 
 
 def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ N' shows that there is none.
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -50,16 +51,8 @@ def independent_members(products: NDArray[Any]) -> dict[str, Any]:
     {'chosen': [0, 1], 'classes': [[0], [1, 2]], 'upper': 2}
     """
     caps = pair_caps(products)
-    chosen, classes = [0], [[i] for i in range(len(caps))]
-    # A set of N' within 1/N' holds one of N'-1 within 1/(N'-1): sizes are bisected.
-    low, high = 1, len(caps)
-    while low < high:
-        size = (low + high + 1) // 2
-        together = _clique(caps >= size, size)
-        if len(together) >= size:
-            low, chosen = size, together[:size]
-        else:
-            high = size - 1
+    chosen = largest_set(len(caps), lambda size: _clique(caps >= size, size))
+    classes = [[i] for i in range(len(caps))]
     low, high = len(chosen), len(caps)
     while low < high:
         size = (low + high + 1) // 2
@@ -69,6 +62,22 @@ def independent_members(products: NDArray[Any]) -> dict[str, Any]:
         else:
             low = size
     return {"chosen": sorted(chosen), "classes": sorted(map(sorted, classes)), "upper": high}
+
+
+def largest_set(members: int, together: Callable[[int], list[int]]) -> list[int]:
+    """Find many members that may be in one set of their number; together: tries a number.
+
+    A set of N' within 1/N' holds one of N'-1 within 1/(N'-1): sizes are bisected.
+
+    >>> largest_set(9, lambda size: list(range(min(size, 5))))
+    [0, 1, 2, 3, 4]
+    """
+    best, high = [0], members
+    while len(best) < high:
+        size = (len(best) + high + 1) // 2
+        tried = together(size)[:size]
+        best, high = (tried, high) if len(tried) == size else (best, size - 1)
+    return best
 
 
 def _graph(near: NDArray[np.bool_]) -> nx.Graph:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.bounds.gram import Draw, Progress, Sample, SampledGram, of_family, of_members, sampled
-from hardness.bounds.independent import grown_clique
+from hardness.bounds.independent import grown_clique, largest_set
 from hardness.bounds.members import Members
 from instances import tokens
 from instances.coded import Coded, as_coded
@@ -254,13 +254,7 @@ def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ..
     size = len(correlations)
     caps = np.floor(1 / np.maximum(np.abs(correlations) + radius, 1 / size))
     np.fill_diagonal(caps, size)
-    best: tuple[int, ...] = (0,)
-    high = size
-    while len(best) < high:
-        middle = (len(best) + high + 1) // 2
-        together = tuple(grown_clique(caps >= middle, middle)[:middle])
-        best, high = (together, high) if len(together) == middle else (best, middle - 1)
-    return best
+    return tuple(largest_set(size, lambda number: grown_clique(caps >= number, number)))
 
 
 # The layer, and what a folder holds

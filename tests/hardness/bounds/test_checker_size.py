@@ -63,7 +63,7 @@ def lines_that_run(path):
 
 def test_the_checker_is_short():
     assert (
-        sum(len(file.read_text().splitlines()) for file in ROOM.glob("*.py")) <= 2200
+        sum(len(file.read_text().splitlines()) for file in ROOM.glob("*.py")) <= 2180
     )  # 2000 is the aim
 
 
