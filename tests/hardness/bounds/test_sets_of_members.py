@@ -49,3 +49,79 @@ def test_sums_of_more_than_63_bits_are_right():
         proved = checker.prove(problem, terms, eigenvalue(problem) | witness)
         made.append([c for c in proved.claims if c.quantity == "sda-all-subsets"])
     assert made[0] == made[1]
+
+
+def known(*tables, signs=2):
+    """The products of functions of two signs: by their bits, or their values at the four points."""
+    rows = [t if isinstance(t, str) else [list(range(signs)), t] for t in tables]
+    problem = {"kind": "functions", "signs": signs, "centred": False, "tables": rows}
+    return functions.products(functions.read_problem(problem))
+
+
+def refused(theorem, *arguments):
+    with pytest.raises(checker.Refused):
+        theorem(*arguments)
+
+
+def test_correlations_of_one_norm_are_exact_and_of_others_between_close_ends():
+    """0, 1 and 3 of four signs are turned: correlations 1/2, -1/2 and 0."""
+    values = {claim.quantity: claim.value for claim in known("0", "1", "7")[2]}
+    assert values == {"largest-correlation": Fraction(1, 2), "average-correlation": Fraction(5, 9)}
+    largest, average = known([1, -1, 1, -1], [3, -1, 1, -3], [5, 5, 5, 5])[2]
+    true = 2 / 5**0.5  # of x and 2 x + y; constants are orthogonal to both
+    for claim, exact in ((largest, true), (average, (3 + 2 * true) / 9)):
+        assert float(claim.value) <= exact <= float(claim.parameters["upper"])
+        assert claim.parameters["upper"] - claim.value <= Fraction(2, 10**9)
+
+
+def test_a_set_that_may_be_above_gamma_is_not_ruled_out():
+    half = Fraction(1, 2)
+    equal, orthogonal = known("6", "6")[:2], known("6", "a")[:2]
+    refused(functions.every_set, *equal, half, {"enough": "2"})
+    assert functions.every_set(*equal, half, {"enough": "3"}) == 3
+    assert functions.every_set(*orthogonal, half, {"enough": "2"}) == 2  # 1/2 is not above 1/2
+    refused(functions.every_set, *orthogonal, Fraction(49, 100), {"enough": "2"})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "classes", "upper"),
+    [
+        ([], [[0, 1], [2]], 2),
+        ([0, 0], [[0, 1], [2]], 2),
+        ([0, 1], [[0, 1], [2]], 2),
+        ([0], [[0], [1], [2]], 2),
+        ([0], [[0, 1, 2]], 1),
+        ([0], [[0, 1]], 2),
+        ([0], [[0, 1], [1, 2]], 2),
+        ([0, 2], [[0, 1], [2]], 1),
+    ],
+)
+def test_classes_that_show_nothing_are_refused(chosen, classes, upper):
+    """Two members are equal, the third is orthogonal to both: SQ-DIM is 2."""
+    members, products, _ = known("6", "6", "a")
+    right = {"chosen": [0, 2], "classes": [[0, 1], [2]], "upper": 2}
+    assert functions.apart(members, products, right).value == 2
+    wrong = {"chosen": chosen, "classes": classes, "upper": upper}
+    refused(functions.apart, members, products, wrong)
+
+
+def test_rounded_correlations_leave_a_slack():
+    """Of two members less their mean the eigenvalue is twice an entry, exactly: a factor of 0."""
+    problem = {"kind": "functions", "signs": 2, "centred": False,
+               "tables": [[[0, 1], [1, -1, 1, -1]], [[0, 1], [3, -1, 1, -3]]]}  # fmt: skip
+    parsed = functions.read_problem(problem)
+    members, products, _ = functions.products(parsed)
+    [[entry, _], _] = functions.less_mean(products.plain)
+    entry, off = Fraction(entry, 4 * products.unit), Fraction(1, products.unit)
+    for top, right in ((2 * entry + 2 * off, True), (2 * entry + 2 * off - off / 100, False)):
+        witness = {"top": checker.written(top), "factor": ["0", "0"], "scale": 1}
+        if right:
+            gram = functions.spread(parsed, members, products, witness)
+            assert (gram.least, gram.scale, gram.mean) == (
+                entry - 3 * off,
+                entry + off,
+                entry - off,
+            )
+            assert gram.spectrum == [(top, 1), (0, 1)]
+        else:
+            refused(functions.spread, parsed, members, products, witness)
