@@ -64,10 +64,39 @@ class Functions:
         signs = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (self.d, _PROBES))
         signs[:, 0], signs[:, 1] = 1, -1
         digest = hashlib.sha256()
-        for i, function in enumerate(self.functions):
-            with guarded(self.where(i), "a function takes all points at once"):
-                digest.update(np.asarray(function(signs.T.copy())).tobytes())
+        for i in range(len(self.functions)):
+            digest.update(self.values(i, signs.T).tobytes())
         return digest.hexdigest()
+
+    def values(self, i: int, points: NDArray[np.int8]) -> NDArray[Any]:
+        """Evaluate a function: (count, d) -> (count,), finite real numbers; raises UsageError."""
+        points = points.copy() if points.flags.writeable else points
+        points.setflags(write=False)  # a function that writes on its points spoils the next one's
+        where = self.where(i)
+        with guarded(where, "a function takes all points at once: coordinate i is x[:, i]"):
+            values = np.asarray(self.functions[i](points))
+        require(
+            values.shape == (len(points),) and values.dtype.kind in "biuf",
+            f"{where} gives {values.dtype} of shape {values.shape} on points of shape "
+            f"{points.shape}: real numbers ({len(points)},) are needed; coordinate i of all points "
+            "is x[:, i]",
+        )
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            bad = values[~np.isfinite(values)][0]
+            raise UsageError(f"{where} gives the value {bad}: values must be finite")
+        return values
+
+    def require_pointwise(self, i: int) -> None:
+        """Refuse a function whose values at some points depend on the others; raises UsageError."""
+        x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_PROBES, self.d))
+        x[0], x[-1] = 1, -1
+        forth, back = self.values(i, x), self.values(i, x[::-1])[::-1]
+        half = self.values(i, x[: _PROBES // 2])
+        require(
+            bool((forth == back).all() and (forth[: _PROBES // 2] == half).all()),
+            f"{self.where(i)} gives other values when the same points come in another order or "
+            "number: a value must depend on its own point alone",
+        )
 
     def like(self, other: "Functions") -> bool:
         """Whether there are as many, with the same values at some points of what both have."""
@@ -336,18 +365,14 @@ def _tables(given: Functions) -> NDArray[np.bool_]:
     points.setflags(write=False)
     rows = np.empty((count, 1 << n), np.bool_)
     seen: dict[bytes, int] = {}
-    for i, function in enumerate(given.functions):
-        with guarded(given.where(i)):
-            values, again = np.asarray(function(points)), np.asarray(function(points[::-1]))
-        if values.shape != (1 << n,) or not (np.abs(values) == 1).all():
-            raise UsageError(
-                f"{given.where(i)} is not -1 or +1 at each of 2^{n} points: query learners play "
-                "such functions; `hardness certify` takes all"
-            )
-        if again.shape != values.shape or (again[::-1] != values).any():
-            raise UsageError(
-                f"{given.where(i)} has other values at the same points in another order"
-            )
+    for i in range(count):
+        given.require_pointwise(i)
+        values = given.values(i, points)
+        require(
+            bool((np.abs(values) == 1).all()),
+            f"{given.where(i)} is not -1 or +1 at each of 2^{n} points: query learners play such "
+            "functions; `hardness certify` takes all",
+        )
         rows[i] = values < 0
         before = seen.setdefault(hashlib.sha256(rows[i].tobytes()).digest(), i)
         require(before == i, f"{given.where(i)} is the function {given.names[before]} again")

@@ -24,11 +24,9 @@ from instances.listedfunctions import (
 )
 from instances.objects import functions_of
 from instances.spec import built_in, resolve
-from instances.userfile import guarded
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
-_TRIED = 64  # points on which members are asked twice
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,38 +107,8 @@ def functions(given: Functions, members: int | None = None) -> Members:
     """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
     chosen = least_names(given.names, members)
 
-    def one(member: int, x: NDArray[np.int8]) -> NDArray[Any]:
-        i = chosen[member]
-        points = x if not x.flags.writeable else x.copy()
-        points.setflags(write=False)  # a function that writes on its points spoils the next one's
-        with guarded(
-            given.where(i), "a function takes all points at once: coordinate i is x[:, i]"
-        ):
-            values = np.asarray(given.functions[i](points))
-        if values.shape != (len(x),) or values.dtype.kind not in "biuf":
-            raise UsageError(
-                f"{given.where(i)} gives {values.dtype} of shape {values.shape} on points of "
-                f"shape {x.shape}: real numbers ({len(x)},) are needed; coordinate i of all points "
-                "is x[:, i]"
-            )
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            bad = values[~np.isfinite(values)][0]
-            raise UsageError(f"{given.where(i)} gives the value {bad}: values must be finite")
-        return values
-
-    x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_TRIED, given.d))
-    x[0], x[-1] = 1, -1
-    for member, i in enumerate(chosen):
-        forth, back, half = (
-            one(member, x),
-            one(member, x[::-1])[::-1],
-            one(member, x[: _TRIED // 2]),
-        )
-        if (forth != back).any() or (forth[: _TRIED // 2] != half).any():
-            raise UsageError(
-                f"{given.where(i)} gives other values when the same points come in another order "
-                "or number: a value must depend on its own point alone"
-            )
+    for i in chosen:
+        given.require_pointwise(i)
     return Members(
         kind="functions",
         path=f"{given.origin.path.name}:{given.name}",
@@ -150,7 +118,7 @@ def functions(given: Functions, members: int | None = None) -> Members:
         n=given.d,
         outputs=1,
         bound=given.bound,
-        one=one,
+        one=lambda member, x: given.values(chosen[member], x),
         spec=given.name,
         of=None if len(chosen) == len(given.names) else len(given.names),
     )
