@@ -1,8 +1,8 @@
 """Hidden directions: which unit vector do the labels depend on?
 
 w is a uniform unit vector of n dimensions; a point has normal numbers, u the inner product of n of
-them with w, and what an example shows of w is a function s(u), E s^2 = 1. By Mehler's formula
-E s(u) s(u') = sum_k g_k^2 r^k for two directions of cosine r, g_k the coefficients of s in
+them with w. The label is s(u), 1 or -1; noise flips it with probability `noise`. By Mehler's
+formula E s(u) s(u') = sum_k g_k^2 r^k for two directions of cosine r, g_k the coefficients of s in
 normalised Hermite polynomials, sum_k g_k^2 = 1.
 """
 
@@ -68,9 +68,10 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
     the norm of r^(k+1). So for a function of squared norm H its squared inner products with all
     members, less their mean, have a mean of at most rest H: Bessel, in shares of directions. Their
     squared norm is at least 1 - whole, and the best predictor that knows the family alone is off by
-    at most 1. The reference is the mean over all directions, so that a query moves by (1 - 2 noise)
-    E[phi1 (s - its mean)], |phi1| <= 1; for values in [0, 1] it shows a fair coin in place of s, of
-    which nothing is taken away, and phi1^2 <= min(phi0, 1 - phi0) / 2.
+    at most 1. A query is phi0 + phi1 y, y the label. For values in [-1, 1] the reference is the
+    mean over all directions: it moves by (1 - 2 noise) E[phi1 (s - its mean)], |phi1| <= 1. For
+    values in [0, 1] labels of the reference are fair coins: p0 = E phi0, phi1^2 <= min(phi0, 1 -
+    phi0) / 2, and nothing is taken away from s.
     """
     n, m, low = problem.n, problem.m, problem.low_at_most
     all_of_it = sum((g * power_norm(n, k) for k, g in enumerate(low)), power_norm(n, m))
@@ -88,10 +89,11 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
 
 @theorem
 def random_directions(problem: Directions, witness: Any) -> Claim:
-    """So many uniform directions have cosines of at most `cosine`, with a probability.
+    """So many random directions have correlations of at most 1/size, with a probability.
 
-    Pr[|r| > c] <= E r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two
-    directions are uniform relative to each other.
+    They are uniform, and all pairs have then a |cosine| of at most `cosine`. Pr[|r| > c] <= E
+    r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two directions are uniform
+    relative to each other.
     """
     size, cosine, j = take(witness, "random directions", size="positive", cosine="share",
                            power=(1, 1000))  # fmt: skip
@@ -108,8 +110,9 @@ def random_directions(problem: Directions, witness: Any) -> Claim:
 def polynomials(problem: Directions, witness: Any) -> Claim:
     """SQ-DIM is at least `size`, by polynomials p of a degree over the field of a prime q.
 
-    The direction of p has entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree
-    at `degree` points at most. [RS60]
+    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. The direction of p has
+    entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree at `degree` points at
+    most. [RS60]
     """
     q, points, t, size = take(witness, "polynomials", q=(2, 10**6), points=(1, 10**6),
                               degree=(0, 10**6), size="positive")  # fmt: skip

@@ -2,15 +2,16 @@
 
 S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
 where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
-the middle of the range of g; the others show nothing of S. Whether an example is open is seen, and
-does not depend on the signs. A view says what else an example shows.
+the middle of the range of g; the others show the same label for all S. Whether an example is open
+is seen, and does not depend on the signs. A view says what else an example shows.
 
 Heads of softmax attention on two tokens compute such labels exactly. The second token times the
 first, place by place, are the signs; one more sign says whether the example is open. A head whose
-logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label, x = rho^2h, and a where it is
-closed; one that counts no sign of S adds a constant. For m different thresholds u > 0 these are
-combinations of 1 and the 1/(x+u), which take any values at m + 1 different x: else one would be 0
-at all of them, and, times the product of the x+u, have more zeros than its degree.
+logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label, x = rho^2h for some rho > 1, and a
+where it is closed, for there both tokens have one value; one that counts no sign of S adds a
+constant. For m different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take
+any values at m + 1 different x: else one would be 0 at all of them, and, times the product of the
+x+u, have more zeros than its degree.
 """
 
 import math
@@ -41,7 +42,7 @@ class HiddenSets(NamedTuple):
 
     @property
     def levels(self) -> int:
-        """How many values labels take."""
+        """How many values g takes: with the noise fixed, a label of a point has at most so many."""
         return len(set(self.g))
 
     @property
@@ -79,9 +80,10 @@ def subsets(problem: HiddenSets) -> Members:
 def characters(problem: HiddenSets, members: Members) -> tuple[Gram, list[Claim]]:
     """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
 
-    Then g(h) is the product b of the signs in S. The product of two of these is that of the signs
-    in S xor S', at least two of them unless S = S', so of mean 0. The reference has coins for what
-    is shown. A query is phi0 + phi1 b on open examples, half of all, phi1 half of what it changes
+    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. Then g(h) is the product b
+    of the signs in S. The product of two of these is that of the signs in S xor S', at least two of
+    them unless S = S', so of mean 0. Under the reference b is a fair coin. (scale = 1 is an upper
+    bound.) A query is phi0 + phi1 b on open examples, half of all, phi1 half of what it changes
     with b, and its mean moves by f E[open phi1 b], f = 1 - 2 noise: by Bessel the squares add up to
     f^2/2 E[open phi1^2] <= f^2/4. For values in [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, whose
     mean is at most min(p0, 1 - p0) / 2: f^2/4 times that.
@@ -109,12 +111,12 @@ class Overlaps(NamedTuple):
 
 @theorem
 def overlaps(problem: HiddenSets) -> tuple[Overlaps, list[Claim]]:
-    """c(t), the inner product of two members less E g that share t places, over the signs.
+    """c(t), the covariance over the signs of two members that share t places.
 
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
     are fair coins, over which g is averaged. By the characters of the signs in S, c(t) = sum_k
     binom(t, k) w_k, w_k the squared coefficient of a product of k signs of S, and w_0 = 0 as E g is
-    taken away: it grows with t from c(0) = 0.
+    taken away: it never decreases with t, from c(0) = 0.
     """
     m, rows = problem.m, [list(problem.g)]
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
@@ -156,7 +158,8 @@ def johnson(problem: HiddenSets, members: Members, known: Overlaps) -> tuple[Gra
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples, half of all, the label's mean, scaled to [-1, 1], is (1 - 2
-    noise) (g - middle) / half, so squares add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two
+    noise) (g - middle) / half, so by Bessel the squares of what a query moves, its factor on the
+    label being at most 1, add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two
     values every query is phi0 + phi1 b there, as for characters; for more it need not be.
     """
     m, c, count = problem.m, known.c, members.count
@@ -194,8 +197,9 @@ def prime(q: int) -> bool:
 def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
     """So many members exist of which any two share at most so many places, the `overlap`.
 
-    Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
-    `overlap` over the field of a prime q >= m, q m <= n: two agree so often at most. [RS60]
+    Sets that are listed; all, with an overlap of m - 1; disjoint ones; or {(i, p(i)) : i < m} for
+    polynomials p of degree at most `overlap` over the field of a prime q >= m, q m <= n: two agree
+    so often at most. [RS60]
     """
     n, m = problem.n, problem.m
     t, size, sets = take(witness, "a code", overlap=(0, m - 1), size="positive",
@@ -222,10 +226,11 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
 def packing(problem: HiddenSets, members: Members, known: Overlaps, witness: Any) -> Claim:
     """SQ-DIM is at least the size of a code, and at most what Johnson's bound allows. [Joh62]
 
-    Correlations are of members less E g. c(t) grows with t: N members of correlation at most 1/N,
-    N > 1, are sets of overlap at most t, for the largest t with c(t) N <= c(m). So N is at most
-    floor(c(m)/c(t)), or the number of members where c(t) = 0, and at most A(n, m, t), the most sets
-    that meet in t places: the smaller of the two, for the t where that is largest.
+    The size s of a code of overlap t counts if c(t) s <= c(m), or s = 1. Correlations are of
+    members less E g. c(t) grows with t: N members of correlation at most 1/N, N > 1, are sets of
+    overlap at most t, for the largest t with c(t) N <= c(m). So N is at most floor(c(m)/c(t)), or
+    the number of members where c(t) = 0, and at most A(n, m, t), the most sets that meet in t
+    places: the smaller of the two, for the t where that is largest.
     """
     (size, overlap), m, c, upper = code(problem, witness), problem.m, known.c, 1
     need(size == 1 or c[overlap] * size <= c[m], "the code's correlations are above 1/size")
@@ -237,7 +242,7 @@ def packing(problem: HiddenSets, members: Members, known: Overlaps, witness: Any
 
 
 def meeting(n: int, m: int, t: int) -> int:
-    """Bound A(n, m, t), how many m-subsets of n places may meet in t places at most.
+    """Bound A(n, m, t), the most m-subsets of n places of which any two share at most t.
 
     A(n, m, 0) = floor(n/m); each place is in at most A(n-1, m-1, t-1) of them, so A(n, m, t) is at
     most n/m times that; and M sets have (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
@@ -257,13 +262,15 @@ def every_set(
 ) -> int:
     """Every set of `enough` members or more has average correlation at most gamma: weak duality.
 
-    In a set of s members let s a_i ordered pairs be at distance i, of v_i that could be. Then a_0 =
+    In a set of s members let a_i be the mean number of its members at distance i from one of them,
+    and v_i that number among all members. Then a_0 =
     1, sum a = s, b_i = a_i / v_i <= 1, and sum_i b_i E_i(k) >= 0, for it is a squared length in V_k
     [Del73]. (b_i = 0 where v_i = 0.) Take y, u, w >= 0, the multipliers `inner`, `average` and
-    `caps`, with, for i >= 1 and c_i = c(m-i)/c(m),
+    `caps`, y_k of k = 1 .. r, 0 if not given, with, for i >= 1 and c_i = c(m-i)/c(m),
         w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
-    and < if u > 0. Nothing is to be shown for gamma >= 1, or for more than all members.
+    and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that. Nothing
+    is to be shown for gamma >= 1, or for more than all members.
     """
     inner, average, caps, enough = take(witness, "the multipliers", inner=rationals,
                                         average="rational", caps=rationals,
@@ -298,7 +305,7 @@ def vstat_rules_out_fewer(
 
     The reference has a coin of the mean label mu for the open value; against it, members as laws of
     an example, half of which are open, have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2),
-    1 / (1 - mu^2) being the mean of one over a coin's probability, for signs; none is negative. For
+    1 / (1 - mu^2) being a quarter of the sum of 1 / Pr[b] over both signs b; none is negative. For
     the s members that a query rules out, by Cauchy-Schwarz: the square of the sum of their
     distances |p - p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered
     pairs of them, each with the signs of both distances, and so without. As in
@@ -372,12 +379,12 @@ def low_degree(problem: HiddenSets, known: Overlaps, terms: Terms) -> list[Claim
         sum_(i <= k) binom(examples, i) s_i,  s_i = E sum_(j <= D) [y^j] (sum_a omega_a binom(t, a)
         y^(a+1))^i,  omega_a = v_a^2,
 
-    t how many places two members share: both hold all T_i. For a polynomial f E_S f - E f is the
-    inner product with the density less 1, at most the root of this sum times the deviation of f,
-    and attained. Where it is 0 for any number of examples, that is claimed. Where half of the
-    examples are closed: 1, z_0, which says so, and sqrt(2) b', 0 where closed, are orthonormal, of
-    degree 0, 1 and 1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19,
-    BBHLS21]
+    t how many places two members share: both hold all T_i. For every such polynomial f, E_S f - E f
+    is its inner product with the density less 1, at most the root of this sum times the deviation
+    of f, and attained. The claim `advantage` is the sum, the square of that ratio. If it is 0 for
+    any number of examples, that is claimed. If half of the examples are closed, and then show one
+    label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of degree 0, 1 and
+    1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
     """
     two = "labels take more than two values, and the ratio here is that of labels of two values"
     need(problem.levels == 2, two)

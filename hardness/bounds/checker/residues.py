@@ -1,7 +1,8 @@
 """Residues: which secret of Z_q^n do the labels depend on?
 
-A secret s of Z_q^n, q = 2^l or an odd prime; open examples show a vector a of Z_q^n and a code, one
-of L levels, of <a, s> + e mod q; the others show nothing of s.
+A secret s of Z_q^n, q = 2^l or an odd prime, has an entry that is a unit: draws without one are
+drawn again. Half of the examples, the open ones, show a vector a of Z_q^n and a code, one of L
+labels, of <a, s> + e mod q; the law of the others does not depend on s.
 """
 
 import math
@@ -28,8 +29,9 @@ class Residues(NamedTuple):
     these, values with counts in proportion to their probabilities, or None: uniform on Z_q, or what
     is not 0 of it; parts: labels are equal intervals of Z_q, or residues if there are q; errors:
     the law of e, counts that add up to 2^64, or None: e = 0; bits: an entry of a is an independent
-    uniform number of so many bits, mod q; levels: how many labels there are; modulus: M, secrets
-    that are the same mod M are one member; differ: members are orthogonal if they differ mod M.
+    uniform number of so many bits, mod q, and mod q = 2^l so uniform, as bits is at least l;
+    levels: how many labels there are; modulus: M, secrets that are the same mod M are one member;
+    differ: members are orthogonal if they differ mod M.
     """
 
     n: int
@@ -54,7 +56,7 @@ def read_problem(data: dict[str, Any]) -> Residues:
     h, entries = take(secret, "the secret", weight=(0, n), entries=read_law)
     need(labels in ("residue", "interval") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
-    need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
+    need(q * (2 * n if q % 2 else 1) <= 1 << bits, "so few bits leave a far from uniform")
     right = not errors or (labels == "residue" and sum(errors.values()) == 1 << 64)
     need(right, "errors add up to 2^64, of residues")
     modulus = q if q % 2 else 2 * (q // parts)
@@ -151,15 +153,17 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
     that says s' is a multiple of s; M = q. Mod q = 2^l, of secrets with an odd entry, u and v have
     the same power 2^k of two. Labels of equal intervals have no frequency u that is a multiple of
     parts, so 2^k < parts, and s' is an odd multiple of s mod 2^(l-k), hence mod M = 2q / parts.
-    Such secrets are alike. Where every residue or interval has its own label, members are
-    orthogonal already if they differ mod M, for a prime q as <a, s - s'> is uniform, and for M = 4,
-    where s' = -s and of the only frequencies with multiples, q/4 and -q/4, the terms cancel,
-    (1-i)^2 + (1+i)^2 = 0. Counted are the vectors mod M with a unit among their entries that
-    secrets have. At most as many of them are alike as there are units that entries may be: one
-    entry says which. What is orthogonal to one secret is so to all that are the same mod M, so a
-    vector is ruled out, or fits, if any of these secrets does. If none is left out and all have the
-    largest probability that they may have, all are as likely. base, cut and weights: of
-    `power_law`.
+    Such secrets are alike. As laws, against codes that are independent of a, two members have the
+    inner product L Pr[same label] - 1. So they are orthogonal already if they differ mod M for a
+    prime q, where <a, s - s'> is uniform, and for M = 4, where intervals hold two residues: if s' =
+    -s mod 4, s' - s is twice a vector with an odd entry, <a, s'> - <a, s> is uniform on even
+    residues, and labels agree where that is 0 alone, with probability 2/q = 1/L.
+
+    Counted are the vectors mod M with a unit among their entries that secrets have. At most as many
+    of them are alike as there are units that entries may be: one entry says which. What is
+    orthogonal to one secret is so to all that are the same mod M, so a vector is ruled out, or
+    fits, if any of these secrets does. If none is left out and all have the largest probability
+    that they may have, all are as likely. base, cut and weights: of `power_law`.
     """
     base, cut, weights = take(witness, "the bound on the law of a secret", base="share",
                               cut=(0, 1 << 16), weights=listed)  # fmt: skip
@@ -213,13 +217,14 @@ def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
     entries is at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Mod an even
     q both are 1. So functions that are orthogonal where a is uniform have eigenvalues between least
     and most times their squared norm there, and two of them correlations of at most (most - least)
-    / (most + least).
+    / (most + least), by Wielandt's inequality.
 
     MEMBERS. f is the mean label, codes written as any numbers, less its mean and over its norm,
     both where a is uniform: a function of <a, s>, orthogonal for members that are not alike. (If it
-    is constant there is nothing to learn, and no risk.) Each member is alike to fewer than `alike`
-    others, so the k largest eigenvalues add up to at most k alike most, and all of them to the
-    number of members times most.
+    is constant there is nothing to learn, and no risk.) The best constant has a risk V of at most
+    |f|^2, so |f|^2 - r V >= (1-r) least >= least - r scale, also if V is above scale = 1. Each
+    member is alike to fewer than `alike` others, so the k largest eigenvalues add up to at most k
+    alike most, and all of them to the number of members times most.
 
     QUERIES. The reference draws codes c independently of a. A query phi moves by E[l phi] there, l
     = open (Pr[c | <a, s>] / Pr[c] - 1). These l are the members as laws of an example, orthogonal
@@ -295,9 +300,9 @@ def guess(problem: Residues) -> Fraction:
 
 
 def horizon(most: Fraction, ratio: Fraction, least: Fraction) -> int:
-    """The largest N with most ratio^N above `least`, which is at least 2^-(2^18).
+    """An N for which most ratio^N is above `least`, or 0: the largest but for rounding.
 
-    Rounding, by less than N 2^-120, changes no order: for such N it is far below 1 - ratio.
+    Powers are rounded down, so the N given is never above the largest. least >= 2^-(2^18).
     """
     return closed.least(lambda n: most * power(ratio, n) <= least) - 1
 
@@ -306,13 +311,13 @@ def horizon(most: Fraction, ratio: Fraction, least: Fraction) -> int:
 def lwe(problem: Residues, terms: Terms) -> Claim:
     """A learner of rounded residues gives a solver of LWE, every number of it explicit. [BGMRR16]
 
-    Let q be a power of two, p even, q >= 2 p B, s a vector of Z_q^n with a unit among its entries,
-    a uniform, and e an integer, independent of a, |e| <= B, that is at most 0, and at least 0, with
-    probability 1/2 or more each. A learner that from N examples of the family reaches the relative
-    risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it finds s
-    mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N. Proof. The solver rounds each
-    sample as labels are rounded, shows it with probability 1/2 as an open example and makes a
-    closed one else, runs the learner and decodes its hypothesis.
+    Let q be a power of two, p even, q >= 2 p B, s drawn by the law of the family, a uniform, and e
+    an integer, independent of a and of other samples, |e| <= B, that is at most 0, and at least 0,
+    with probability 1/2 or more each. A learner that from N examples of the family reaches the
+    relative risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it
+    finds s mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N. Proof. The solver
+    rounds each sample as labels are rounded, shows it with probability 1/2 as an open example and
+    makes a closed one else, runs the learner and decodes its hypothesis.
 
     One example. t = <a, s> is uniform. Where no interval ends within B of t, rounding t + e gives
     that of t. Elsewhere, at 2 B residues for each of p ends, one end alone is as near, as q/p >=
@@ -323,14 +328,15 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     event has probability at least P^2 / (1 + p B / q)^N under Q; by Jensen's inequality so it has
     on average over s.
 
-    Decoding. Let labels be equally spaced numbers, in the order of intervals, as two always are and
-    as the claim says of more; their variance is (p^2 - 1) / 12 gaps^2. A hypothesis of relative
-    risk R, rounded to the nearest label, is wrong where it is half a gap off or more, so at a share
-    of at most w = R (p^2 - 1) / 3 of a. As q/2 is p/2 intervals, the label at a + (q/2) e_i is that
-    at a, moved on by p/2 if s_i is odd and not moved if it is even. Read at both, the hypothesis
-    tells which but for a share of 2 w, below 1/2. By Hoeffding's inequality the majority of T
-    uniform points is wrong with probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at
-    most 2^-40.
+    (Beyond the horizon guessing is as likely, and the value is 0.)
+
+    Decoding. Let labels be equally spaced numbers, in the order of intervals; their variance is
+    (p^2 - 1) / 12 gaps^2. A hypothesis of relative risk R, rounded to the nearest label, is wrong
+    where it is half a gap off or more, so at a share of at most w = R (p^2 - 1) / 3 of a. As q/2 is
+    p/2 intervals, the label at a + (q/2) e_i is that at a, moved on by p/2 if s_i is odd and not
+    moved if it is even. Read at both, the hypothesis tells which but for a share of 2 w, below 1/2.
+    By Hoeffding's inequality the majority of T uniform points is wrong with probability at most
+    exp(-2 T (1/2 - 2w)^2), for any of n entries at most 2^-40.
     """
     kinds = {"examples": "positive", "bound": "positive"}
     examples, bound = take(terms.about["lwe"], "lwe", **kinds)

@@ -3,10 +3,11 @@
 THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
 statistical query is a bounded function of (point, label); the oracle answers with a number near its
 mean under the member. The adversary answers as if there were no member, with the mean under a
-reference that does not depend on it, wherever the tolerance allows that. A query rules out the
-members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
-over that of the best predictor that knows only the family, on average over members, is at most
-`risk`. (Of residues it is over that of the best constant on open examples where a is uniform.)
+reference that does not depend on it, wherever the tolerance allows that, else with that under the
+member: a query rules out the members of which it does not. STAT(tau) answers within tau, VSTAT(t)
+within max(1/t, sqrt(p (1-p) / t)) of a mean p of values in [0, 1]. A hypothesis fits a member if
+its risk there, E|f - hypothesis|^2 over that of the best predictor that knows only the family (its
+mean over all members; of residues that of the best constant), is at most `risk`.
 
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
 rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
@@ -21,7 +22,8 @@ K are shares of a probability measure.
 
 How many members a query rules out follows from what it moves on all of them together. BESSEL: for
 functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
-of one function with all of them add up to at most `top` times its squared norm.
+of one function with all of them add up to at most `top` times its squared norm, as the map to these
+products has `top` as its squared norm. (Of a continuum the sum is a mean over members.)
 """
 
 import functools
@@ -70,8 +72,8 @@ class Law(NamedTuple):
     """How likely the likeliest members are, if they are not all as likely.
 
     Of vectors, up to `as_one` of which are one member: tiers of (how many, what each weighs at
-    most), the heaviest first, of a weight of `total`. Others, which weigh `lost` together, are
-    taken before and not counted.
+    most, above 0), the heaviest first, of a weight of `total`. Others weigh `lost` together: they
+    are always granted to the learner, at no cost in number.
     """
 
     tiers: list[tuple[int, int]]
@@ -84,7 +86,7 @@ class Law(NamedTuple):
 class Members:
     """The members: `count` of them, or a continuum, of which shares are counted.
 
-    alike: each is alike to fewer than so many others; upper: how many there are at most.
+    alike: each is alike (see the kind of problem) to fewer than so many; upper: how many at most.
     """
 
     count: int
@@ -102,8 +104,8 @@ class Members:
 class Gram(NamedTuple):
     """What is known of all members together, the f, perhaps less a function that is public.
 
-    top, alike  no eigenvalue of the inner products of members is above top, of any of which no two
-                are alike; each is alike to fewer than `alike` others
+    top, alike  for members no two of which are alike the matrix of inner products has no eigenvalue
+                above top; each is alike to fewer than `alike` others
     least       squared norms are at least that, and on average over members that are all as likely
                 at least `mean`, if that is known
     scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale; of residues
@@ -112,8 +114,8 @@ class Gram(NamedTuple):
                 the members from that under the reference add up to at most so much
     moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference
     general     whether this holds of all queries, or of correlations of labels alone
-    spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
-                than the k first of these; less the mean of all members, or `public` is 1
+    spectrum    pairs (value, how many): the k largest eigenvalues of all members, less their mean
+                if `public` is 0, add up to no more than the k first of these
     drift       what means of vectors move: see `named.gradients`; `moves` if it is not said
     """
 
@@ -215,7 +217,8 @@ def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
     A member of mean p is ruled out where D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then
     D^2 > min(p0, 1 - p0) / (3t): let p0 <= 1/2, else take 1 less the query. If p0 <= 3/t, D^2 >
     1/t^2 >= p0/(3t). Else if D >= p0/3, D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4
-    p0/3 <= 2/3, where p (1-p) >= 4 p0/9, so D^2 > 4 p0/(9t). [FGRVX17]
+    p0/3 <= 2/3, where p (1-p) >= 4 p0/9, so D^2 > 4 p0/(9t). All D^2 add up to at most w times this
+    minimum; if it is 0 no mean moves. [FGRVX17]
     """
     need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
     most = closed.ruled_out_by_vstat(members.numbers, gram.moves01, t)
@@ -234,9 +237,9 @@ def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) ->
 
 
 def members_of_probability(members: Members, success: Fraction) -> Number:
-    """The least number of members that may have a probability of `success` together: T.
+    """How many members at least have a probability of `success` together, by the bounds of the law.
 
-    Every member that is counted is drawn sometimes, so a success of 1 takes all of them.
+    This is T. Every member that is counted is drawn sometimes, so a success of 1 takes all of them.
     """
     if members.law is None or success == 1:
         return success * members.count
@@ -289,7 +292,7 @@ def sda(members: Members, gamma: Fraction, enough: int) -> Claim:
 
     SDA(gamma) is the largest whole q up to N such that any N/q of N members or more have mean
     |correlation| of at most gamma, over their ordered pairs, of one with itself too. enough: no set
-    of so many members or more is above gamma.
+    of so many members or more is above gamma. A value of 0 says nothing.
     """
     count, at, form = members.count, {"gamma": gamma}, "floor((N - 1) / (s - 1))"
     least = (count - 1) // (enough - 1) if enough > 1 else count
@@ -304,8 +307,8 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
 
     Points have the same law for all members. Fix the learner's coins, the points that are drawn,
     and what noise does to each example. A label branches the run in L ways at most, also if the
-    learner chooses the next point: there are L^n runs, and each ends in one hypothesis, which fits
-    K members. T as in the THEOREM.
+    learner chooses points, by its coins and the labels it saw: there are L^n runs, and each ends in
+    one hypothesis, which fits K members. T as in the THEOREM.
     """
     need(fits > 0, "a hypothesis fits no member")
     needed = members_of_probability(members, terms.success)

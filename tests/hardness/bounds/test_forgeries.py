@@ -138,6 +138,9 @@ RESIDUES: list[Forgery] = [
         ({"q": 842779, "parts": 842779}, "prime"),  # 7 * 120397
         ({"q": 2**48 + 21, "parts": 2**48 + 21}, "not in 2"),
         ({"errors": [0, [str(2**64)] + ["0"] * 16]}, "whole"),
+        # One bit of a mod 8: 1 and 3 agree more often than independent labels, a is 0 or 1.
+        ({"q": 8, "n": 1, "bits": 2, "parts": 4, "labels": "interval", "errors": None}, "few bits"),
+        ({"bits": 6}, "few bits"),
     )),
 ]  # fmt: skip
 
