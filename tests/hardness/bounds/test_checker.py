@@ -376,3 +376,22 @@ def test_vectors_move_by_their_own_bound_and_a_file_has_its_format():
                    {"claims": [*data["claims"], data["claims"][0]]}, {"problem": []}):  # fmt: skip
         refused(checker.check, {**data, **change})
     refused(checker.check, [])
+
+
+@pytest.mark.parametrize("exponent", [-400, -30, -13, -1, 0, 1, 12, 13, 50, 400])
+def test_numbers_of_laws_and_roots_are_rounded_up_in_the_twelfth_digit_or_later(exponent):
+    for value in (Fraction(10**13 + 1, 10**12 + 7), Fraction(2, 3), Fraction(9999999, 7)):
+        scaled = value * Fraction(10) ** exponent
+        near = named.rounded_up(scaled)
+        assert scaled <= near <= scaled * (1 + Fraction(1, 10**12))
+        assert named.rounded_up(near) == near
+        top = named.root(scaled)
+        assert scaled <= top**2 <= scaled * (1 + Fraction(21, 10**12))
+        assert len(str(top.numerator).strip("0")) <= 12 or top.denominator == 1
+        assert named.root(scaled**2) == scaled
+
+
+def test_the_heaviest_member_is_the_heaviest_tier_times_what_is_one():
+    law = theorem.Law([(3, 5), (4, 2)], lost=1, total=24, as_one=2)
+    assert named.heaviest(Members(count=3, law=law)) == named.rounded_up(Fraction(10, 24))
+    assert named.heaviest(Members(count=7)) == Fraction(1, 7)

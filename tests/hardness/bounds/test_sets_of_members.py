@@ -105,6 +105,14 @@ def test_classes_that_show_nothing_are_refused(chosen, classes, upper):
     refused(functions.apart, members, products, wrong)
 
 
+def test_two_members_of_a_class_are_nearer_than_a_set_allows():
+    """A correlation of 1/2 is within 1/2: the two are a set of two."""
+    members, products, _ = known("0", "1")
+    assert functions.apart(members, products, {"chosen": [0, 1], "classes": [[0], [1]], "upper": 2})
+    wrong = {"chosen": [0], "classes": [[0, 1]], "upper": 1}
+    refused(functions.apart, members, products, wrong)
+
+
 def test_rounded_correlations_leave_a_slack():
     """Of two members less their mean the eigenvalue is twice an entry, exactly: a factor of 0."""
     problem = {"kind": "functions", "signs": 2, "centred": False,
