@@ -255,7 +255,6 @@ def test_studies_order_the_models_and_say_what_is_not_known():
     found = exact_curves(20, 5, 2, samples=500)
     assert found.plusplus[1].loss < found.best[1].loss < found.common[1].loss
     assert found.best[1].loss < found.chebyshev[1].loss
-    assert type(found).read(found.to_dict()) == found
     noisy = exact_curves(4, 6, 2, noise=3.0, samples=500)  # n < d: no bulk for Chebyshev steps
     assert noisy.chebyshev == noisy.limit == []
     x = np.random.default_rng(1).normal(size=(4000, 4, 6))

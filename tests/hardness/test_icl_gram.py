@@ -276,7 +276,6 @@ def test_weights_of_few_stretched_points_are_unbiased():
 
 def test_studies_say_what_is_known_and_are_drawn(small, trained):
     for found in (small, trained):
-        assert type(found).read(found.to_dict()) == found
         assert f"{found.reference.loss:.6g}" in words(found)
     assert "from I" in said("icl", of_icl(small.to_dict()))
     unknown = train(FREE, 2, samples=200, steps=30, fresh=500)

@@ -129,4 +129,3 @@ def test_studies_say_how_each_number_is_known():
         assert abs(found.numerical.difference) <= 1e-10
         assert found.gradient <= 1e-9
         assert "one layer, L*: closed form" in said("icl", of_icl(found.to_dict()))
-        assert type(found).read(found.to_dict()) == found

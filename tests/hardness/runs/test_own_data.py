@@ -383,7 +383,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path):
 
     refused("holds x: x and y", x=X)
     refused("holds inputs, targets: x and y", inputs=X, targets=Y)
-    refused("Object arrays cannot be loaded", DamagedFile, x=np.array([X[0], None], object), y=Y)
+    refused("it holds objects", DamagedFile, x=np.array([X[0], None], object), y=Y)
     assert own_data(written(tmp_path, a=np.ones((4, 3), int), b=np.ones(4, int)), 0) is None
     (tmp_path / "junk.npz").write_bytes(b"junk")
     with pytest.raises(DamagedFile, match="not ours"):
