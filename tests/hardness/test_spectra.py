@@ -171,7 +171,7 @@ def test_out_of_range_is_refused():
             factor_table(uneven, 5, draws=draws)
     with pytest.raises(UsageError, match="at least 2"):
         factor_table(uneven, 1)
-    with pytest.raises(UsageError, match=r"\(2^n,\)"):
+    with pytest.raises(UsageError, match="rows, 2"):
         spectrum(np.zeros(6))
     for bad in (np.zeros((2, 2)), np.zeros(0), np.array([np.inf, 0])):
         with pytest.raises(UsageError):
