@@ -32,8 +32,9 @@ def accepted(path: str, data: dict, explain: bool) -> list[str]:
     proved, shown = certificate.check(data), reading.short
     lines = [f"accepted: {path}"]
     for claim in proved.claims:
-        at = ", ".join(f"{n} {shown(v)}" for n, v in claim.parameters.items())
-        lines.append(f"{claim.quantity} = {shown(claim.value)}" + f" ({at})" * bool(at))
+        at = ", ".join(f"{n} {shown(v, n == 'upper')}" for n, v in claim.parameters.items())
+        up = claim.quantity.endswith(("-success", "-at-most")) or "advantage" in claim.quantity
+        lines.append(f"{claim.quantity} = {shown(claim.value, up)}" + f" ({at})" * bool(at))
         numbers = ", ".join(f"{n} = {shown(v)}" for n, v in claim.numbers.items())
         lines.append(f"  = {claim.closed_form}" + f"; {numbers}" * bool(numbers))
     lines += [f"no claim about {name}: {why}" for name, why in proved.unproved.items()]

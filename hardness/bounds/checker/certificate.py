@@ -83,12 +83,16 @@ def claims_about_learners(
     claims, unproved = list[Claim](), dict[str, str]()
     need(set(terms.about) <= {"kernel", "gd", "low-degree", "lwe"}, "a learner is not known")
     for name in terms.about:
+        used = dict(core.USED)
         try:
             claims += _of_learner(name, kind, problem, terms, known)
         except Refused as reason:
             unproved[name] = str(reason)
+            core.USED.clear()
+            core.USED.update(used)
     need(bool(claims), "no claim: " + "; ".join(dict.fromkeys(unproved.values())))
-    asked = [core.stat_rules_out(known.members, known.gram, terms.tau)] * ("lwe" in terms.about)
+    members, gram, lwe = known.members, known.gram, "lwe" in terms.about
+    asked = [core.stat_rules_out(members, gram, terms.tau)] if lwe else []
     return claims + core.needed_by_learners(problem, terms, known, asked), unproved
 
 

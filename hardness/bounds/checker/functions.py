@@ -205,9 +205,10 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
 
     Labels of two values are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by
     E[phi1 f], less their mean, and Bessel adds the squares up to top. Of other labels a
-    correlational query is phi1. Correlations that are rounded are off by less than 1/unit; so the
-    matrix less its means is off by less than count/unit in norm, an entry of its diagonal, being 1
-    before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
+    correlational query is phi1, and they are scaled to norm 1 before their mean is taken away.
+    Correlations that are rounded are off by less than e = 1/unit, 1 on the diagonal by nothing.
+    Less the means no eigenvalue moves by more than count e, an entry of the diagonal by 3 e, and
+    their mean by e. The k largest eigenvalues add up to no more than k
     top, and than the sum of all, count times `scale`.
     """
     top, lines, scale = take(witness, "the bound on eigenvalues", top="above 0", factor=listed,
@@ -226,8 +227,9 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
 def apart(members: Members, known: Products, witness: Any) -> Claim:
     """SQ-DIM is at least the number of members chosen, and at most `upper`.
 
-    Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
-    members two are in one of as many classes, where all correlations are above 1/(upper + 1).
+    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. Those chosen have pairwise
+    correlations of at most one over their number. Of more than `upper` members two are in one of as
+    many classes, where all correlations are above 1/(upper + 1).
     """
     rows, norms, count = known.rows, known.norms, members.count
 

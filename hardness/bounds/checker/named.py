@@ -4,9 +4,10 @@ A learner sees one answer after the other. Its run under a member is compared wi
 reference, where nothing that it sees depends on the member.
 
 RUNS. Let TV be the total variation between the two runs, coins included. A learner reaches the risk
-with a probability of at most that of the K likeliest members, K how many a hypothesis fits, and the
-mean of TV over the member. Proof. Under the reference the hypothesis is independent of the member,
-and fits K members at most; member by member the probability changes by TV at most.
+with a probability of at most the sum of that of the K likeliest members, K how many a hypothesis
+fits, and of the mean of TV over the member. Proof. Under the reference the hypothesis is
+independent of the member, and fits K members at most; member by member the probability changes by
+TV at most.
 
 Where members are not all as likely, they have the tiers of a `Law`: those that `lost` counts are
 given to the learner, and each other one is drawn at most `heaviest` of the time. So squares, one
@@ -53,9 +54,9 @@ def gradients(gram: Gram, clip: Fraction) -> Fraction:
     What is bounded is the sum over members of |E_i v - E_0 v|^2; v has any number of coordinates,
     as a gradient that is clipped example by example. By Bessel the theorems on grams bound the
     moves of a query by a mean of squares, and squares of coordinates add up: in place of phi1^2 <=
-    1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values, and in place of
-    a mean square over coins that of |v|. So drift is `moves`, but where those are of the variance
-    of numbers in [-1, 1] over more than two labels: that of vectors is at most clip^2.
+    1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values. So drift is
+    `moves`, but for more than two labels: there `moves` uses that the variance of numbers in
+    [-1, 1] over the labels is small, and that of vectors is at most clip^2.
     """
     need(gram.general, MANY)
     return clip**2 * (gram.moves if gram.drift is None else gram.drift)
@@ -65,10 +66,11 @@ def gradients(gram: Gram, clip: Fraction) -> Fraction:
 def noisy(members: Members, squares: Fraction, std: Fraction) -> Fraction:
     """Normal noise on each coordinate of a mean: after T steps the mean of TV^2 is T pace at most.
 
-    Two normal laws of deviation std on each coordinate, of means at the distance d, have the
-    relative entropy d^2 / (2 std^2). By the chain rule entropies add up over the steps, the past
-    being that of the reference, where v has one law for all members; by Pinsker's inequality TV^2
-    is at most half of their sum. [AS20]
+    At each step the learner picks v from what it saw, and sees its mean with noise of its own.
+    squares: what v moves in all; pace = squares heaviest / (4 std^2). Two normal laws of deviation
+    std on each coordinate, of means at the distance d, have the relative entropy d^2 / (2 std^2).
+    By the chain rule entropies add up over the steps, the past being that of the reference, where v
+    has one law for all members; by Pinsker's inequality TV^2 is at most half of their sum. [AS20]
     """
     return squares * heaviest(members) / (4 * std**2)
 
@@ -91,7 +93,8 @@ def root(square: Fraction) -> Fraction:
 def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Claim]:
     """T steps reach the risk with a probability of at most guess + sqrt(pace T), or 1.
 
-    By the lemma RUNS, the mean of TV being at most the root of T pace. Claimed is what T steps
+    guess: the probability of the K likeliest members, with those that are lost. By the lemma RUNS,
+    the mean of TV being at most the root of T pace. Claimed is what T steps
     reach, and the least T for `success`.
     """
     kinds = {"clip": "above 0", "noise-std": "above 0", "steps": ["positive"]}
@@ -115,16 +118,17 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """Regression on F functions chosen without labels has a risk of (mean |f|^2 - S / N) / scale.
 
     Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. Of
-    residues the risk is over that of the best constant where a is uniform: scale is 1. In each
-    place of the output a combination has its own coefficients, chosen in any way. The mean label at
-    a point is k + f or k - f, or k alone, with k known to the learner and f the member's. If k is
-    added, f is the target. If not, and k is orthogonal to all f, nothing is gained: off k
-    combinations are no nearer, and span F functions at most. (If points are nearly uniform, the f
-    less their part along k have a Schur complement for their inner products, whose eigenvalues are
-    between those of the matrix.) For listed members k is added. So the risk is at least (|f|^2 - |P
-    f|^2) / scale, P a projection on F functions at most. [Fan49]: |P f|^2 adds up over members to
-    the F largest eigenvalues at most, or what `spectrum` says of their sum, since it is a sum of
-    all of them with weights in [0, 1] that add up to F. In the mean over the member it is at most
+    residues the risk is over that of the best constant where a is uniform: scale is 1. Each place
+    of the output has coefficients of its own, chosen in any way; as members have the same inner
+    products in all places but for a factor, one place says what all do. There the mean label at a
+    point is k + f, with k known to the learner and f the member's. If k is added, f is the target.
+    If not, and k is orthogonal to all f, nothing is gained: off k combinations are no nearer, and
+    span F functions at most. (If points are nearly uniform, f stands for f less its part along k:
+    inner products are then a Schur complement of those of k and all f, so eigenvalues and norms
+    keep their bounds.) For listed members k is added. So the risk is at least (|f|^2 - |P f|^2) /
+    scale, P a projection on F functions at most. [Fan49]: |P f|^2 adds up over members to the F
+    largest eigenvalues at most, or what `spectrum` says of their sum, since it is a sum of all of
+    them with weights in [0, 1] that add up to F. In the mean over the member it is at most
     `heaviest` times that, and |f|^2 at least `mean`, of members that are not lost. If the risk is
     reached with probability `success`, then for some coins on T members or more, T of the theorem,
     each with |P f|^2 of at least least - risk scale. What the family tells is k, and the mean of
@@ -143,7 +147,8 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     claims, used = list[Claim](), max(0, used - gram.public)
     if count is not None:
         need(count <= members.count, f"more features than the {short(members.count)} members")
-        law, mean = members.law, gram.least if gram.mean is None else gram.mean
+        law = members.law  # `mean` is over members that are all as likely
+        mean = gram.least if law or gram.mean is None else gram.mean
         lost = min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 0
         error = max(((1 - lost) * mean - heaviest(members) * seen) / gram.scale, Fraction(0))
         form = "(mean |f|^2 - the largest eigenvalues' sum / N) / scale"

@@ -112,7 +112,7 @@ class Gram(NamedTuple):
                 f has the squared norm 1 = scale where a is uniform, and otherwise need not have it
     moves       what one query of values in [-1, 1] moves: the squared distances of its means under
                 the members from that under the reference add up to at most so much
-    moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference
+    moves01     of values in [0, 1], of mean p0 under the reference: at most moves01 min(p0, 1 - p0)
     general     whether this holds of all queries, or of correlations of labels alone
     spectrum    pairs (value, how many): the k largest eigenvalues of all members, less their mean
                 if `public` is 0, add up to no more than the k first of these
@@ -203,8 +203,8 @@ def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "s
     """A query of values in [-1, 1], answered within tau, rules out at most v / tau^2 members.
 
     Each member that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the
-    mean of h(point) times the label. Labels of hidden sets are moved and scaled to [-1, 1] for it,
-    and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
+    mean of h(point) times the label, and tau is of this mean. Labels of hidden sets are moved and
+    scaled to [-1, 1] for it, and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
     most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
     return RuledOut(oracle, {"tau": tau}, most, "floor(v / tau^2)", {"v": gram.moves})
