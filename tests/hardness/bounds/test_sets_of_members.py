@@ -82,6 +82,9 @@ def test_a_set_that_may_be_above_gamma_is_not_ruled_out():
     assert functions.every_set(*equal, half, {"enough": "3"}) == 3
     assert functions.every_set(*orthogonal, half, {"enough": "2"}) == 2  # 1/2 is not above 1/2
     refused(functions.every_set, *orthogonal, Fraction(49, 100), {"enough": "2"})
+    some = known("6", "6", "a")[:2]  # the nearest two have the average 1, others 1/2
+    for gamma in (half, Fraction(4, 5)):
+        refused(functions.every_set, *some, gamma, {"enough": "2"})
 
 
 @pytest.mark.parametrize(
@@ -111,6 +114,9 @@ def test_two_members_of_a_class_are_nearer_than_a_set_allows():
     members, products, _ = known("0", "1")
     assert functions.apart(members, products, {"chosen": [0, 1], "classes": [[0], [1]], "upper": 2})
     wrong = {"chosen": [0], "classes": [[0, 1]], "upper": 1}
+    refused(functions.apart, members, products, wrong)
+    members, products, _ = known("0", "3", "5", signs=3)  # 1/2 is above 1/3
+    wrong = {"chosen": [0, 1, 2], "classes": [[0], [1], [2]], "upper": 3}
     refused(functions.apart, members, products, wrong)
 
 
