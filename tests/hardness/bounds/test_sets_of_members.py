@@ -65,8 +65,9 @@ def refused(theorem, *arguments):
 
 def test_correlations_of_one_norm_are_exact_and_of_others_between_close_ends():
     """0, 1 and 3 of four signs are turned: correlations 1/2, -1/2 and 0."""
-    values = {claim.quantity: claim.value for claim in known("0", "1", "7")[2]}
-    assert values == {"largest-correlation": Fraction(1, 2), "average-correlation": Fraction(5, 9)}
+    values = {claim.quantity: (claim.value, claim.parameters) for claim in known("0", "1", "7")[2]}
+    assert values["largest-correlation"] == (Fraction(1, 2), {})
+    assert values["average-correlation"] == (Fraction(5, 9), {})
     largest, average = known([1, -1, 1, -1], [3, -1, 1, -3], [5, 5, 5, 5])[2]
     true = 2 / 5**0.5  # of x and 2 x + y; constants are orthogonal to both
     for claim, exact in ((largest, true), (average, (3 + 2 * true) / 9)):
@@ -81,6 +82,9 @@ def test_a_set_that_may_be_above_gamma_is_not_ruled_out():
     assert functions.every_set(*equal, half, {"enough": "3"}) == 3
     assert functions.every_set(*orthogonal, half, {"enough": "2"}) == 2  # 1/2 is not above 1/2
     refused(functions.every_set, *orthogonal, Fraction(49, 100), {"enough": "2"})
+    some = known("6", "6", "a")[:2]  # the nearest two have the average 1, others 1/2
+    for gamma in (half, Fraction(4, 5)):
+        refused(functions.every_set, *some, gamma, {"enough": "2"})
 
 
 @pytest.mark.parametrize(
@@ -111,6 +115,9 @@ def test_two_members_of_a_class_are_nearer_than_a_set_allows():
     assert functions.apart(members, products, {"chosen": [0, 1], "classes": [[0], [1]], "upper": 2})
     wrong = {"chosen": [0], "classes": [[0, 1]], "upper": 1}
     refused(functions.apart, members, products, wrong)
+    members, products, _ = known("0", "3", "5", signs=3)  # 1/2 is above 1/3
+    wrong = {"chosen": [0, 1, 2], "classes": [[0], [1], [2]], "upper": 3}
+    refused(functions.apart, members, products, wrong)
 
 
 def test_rounded_correlations_leave_a_slack():
@@ -133,3 +140,24 @@ def test_rounded_correlations_leave_a_slack():
             assert gram.spectrum == [(top, 1), (0, 1)]
         else:
             refused(functions.spread, parsed, members, products, witness)
+
+
+def test_functions_by_their_bits_and_by_their_values_are_the_same():
+    """Of three signs, one of which a function does not depend on; twice as large is no sign."""
+    terms = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/2"}
+    by_values = [
+        [[0, 2], [1, -1, -1, 1]],
+        [[0, 1, 2], [1, 1, 1, -1, 1, -1, -1, -1]],
+        [[1], [1, -1]],
+    ]
+    made = []
+    for tables in (["5a", "e8", "cc"], by_values):
+        problem = {"kind": "functions", "signs": 3, "centred": False, "tables": tables}
+        products = functions.products(checker.read_problem(problem))[1]
+        witness = eigenvalue(problem) | sets_of(products, Fraction(1, 2))
+        made.append(checker.prove(problem, terms, witness).claims)
+    assert made[0] == made[1]
+    assert any(claim.quantity.startswith("stat-") for claim in made[0])
+    assert functions.read_problem(problem).two
+    twice = [[on, [2 * value for value in values]] for on, values in by_values]
+    assert not functions.read_problem({**problem, "tables": twice}).two
