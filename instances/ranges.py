@@ -5,6 +5,7 @@ manual. A class inherits what it does not declare anew.
 """
 
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from instances.numbers import write
 
 End = int | Fraction | None
 _POWER = 1 << 20  # powers of two are written as such from here on
+_ANNOTATED = re.compile(r"(?:\w+\.)?Annotated\[\s*([\w.]+)")
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,9 @@ def plain_type(annotation: Any) -> Any:
     >>> plain_type(Annotated[int, Range(1)]), plain_type(Fraction)
     (<class 'int'>, <class 'fractions.Fraction'>)
     """
+    if isinstance(annotation, str):  # of a file that imports annotations from __future__
+        text = _ANNOTATED.match(annotation)
+        return text[1] if text else annotation
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
@@ -106,7 +111,11 @@ def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
         return {}
     ranges = dict[str, Range | OneOf]()
     for base in reversed(kind.__mro__):
-        for name, annotation in inspect.get_annotations(base).items():
+        try:
+            annotations = inspect.get_annotations(base, eval_str=True)
+        except Exception:  # texts that name what only a type checker imports
+            annotations = inspect.get_annotations(base)
+        for name, annotation in annotations.items():
             for value in getattr(annotation, "__metadata__", ()):
                 if isinstance(value, Range | OneOf):
                     ranges[name] = value

@@ -21,6 +21,7 @@ from instances.errors import UnknownFamily, UsageError, require, unknown
 from instances.family import Family
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
+from instances.ranges import require_declared
 from instances.strict import shown
 from instances.userfile import guarded, split
 from instances.withdrawn import withdrawn
@@ -254,6 +255,7 @@ def _require_whole(where: str, kind: type[Family]) -> None:
 
 def _sound(family: Family) -> Family:
     """Return a family of a user; raises UsageError for one whose numbers would be wrong."""
+    require_declared(family)  # also if its class replaces `__post_init__`
     with guarded(f"{family.name[:60]}: the family"):
         size, spec = family.size, family.spec
         coded = family if isinstance(family, Coded) else None

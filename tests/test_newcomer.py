@@ -123,18 +123,29 @@ WRONG = [  # old and new text, the exit code of `learn`, words of the one line t
     ("* 2**self.m", "* 3**self.m", 2, "`members` lists 32 different ones"),
     ("* 2**self.m", "* 0", 2, "its size is 0"),
     ("Fraction(1, 2))", "Fraction(1, 3))", 2, "its shares"),
-    ("    d: int", "    levels = (1, 1)\n    d: int", 2, "levels"),
-    ("    d: int", "    levels = (1, -1, 0.5)\n    d: int", 2, "integers or Fractions"),
-    ("    d: int", "    spec = 'parity:d=5,m=3'\n    d: int", 2, "leave `spec` as it is"),
+    ("    d: Annotated", "    levels = (1, 1)\n    d: Annotated", 2, "levels"),
+    ("    d: Annotated", "    levels = (1, -1, 0.5)\n    d: Annotated", 2, "integers or Fractions"),
+    (
+        "    d: Annotated",
+        "    spec = 'parity:d=5,m=3'\n    d: Annotated",
+        2,
+        "leave `spec` as it is",
+    ),
     ("        places = 1 +", "        raise SystemExit(0)\n        places = 1 +", 1, "SystemExit"),
     ("        return self.unsigned.known_constant", "        return 'x'", 1, "does not fit"),
     ("def draw", "def drawn", 2, "the family SignedMajority lacks draw"),
     ('"signed-majority"', '"Signed Majority"', 2, "small letters, digits and - is needed"),
     ('    about = "', '    about = "\\x1b[31m', 2, "its about is "),
-    ("    d: int", '    label_text = "a\\x00"\n    d: int', 2, "its label_text is "),
-    ("    d: int", '    revision = "1\\x1b"\n    d: int', 2, "its revision is "),
-    ("    d: int", "    k = 3\n    d: int", 2, "k is 3: labels that are codes are of two tokens"),
-    ("< 0.5", "< 2", 2, "noise is 3/4: the rate of flips must be in [0, 1/2)"),
+    ("    d: Annotated", '    label_text = "a\\x00"\n    d: Annotated', 2, "its label_text is "),
+    ("    d: Annotated", '    revision = "1\\x1b"\n    d: Annotated', 2, "its revision is "),
+    (
+        "    d: Annotated",
+        "    k = 3\n    d: Annotated",
+        2,
+        "k is 3: labels that are codes are of two tokens",
+    ),
+    ("below=Fraction(1, 2)", "below=2", 2, "noise is 3/4: the rate of flips must be in [0, 1/2)"),
+    ("    def check(self):", "    def __post_init__(self):", 2, "noise=3/4 given"),
     ("    shares =", f"    levels = (1, -1, {THIRD})\n    _shares =", 2, "noise reflects levels"),
     ('example = "signed-', 'example = "', 2, "its example is "),
 ]
@@ -143,7 +154,9 @@ WRONG = [  # old and new text, the exit code of `learn`, words of the one line t
 def test_what_is_wrong_in_a_family_is_one_line(hardness):
     for old, new, code, words in WRONG:
         edited(old, new)
-        noise = {"noise is": ",noise=3/4", "noise re": ",noise=0.3"}.get(words[:8], "")
+        noise = {"noise is": ",noise=3/4", "noise=3/": ",noise=3/4", "noise re": ",noise=0.3"}.get(
+            words[:8], ""
+        )
         found = hardness("learn", "lowdegree:degree=1", f"{NAME}:d=5,m=3{noise}")
         assert found.code == code, (new, found.err)
         found.one_line(words)

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from typing import Annotated
 
 import numpy as np
 
 from instances import AttentionLayer, Coded, parse
 from instances.family import require
+from instances.ranges import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,13 +21,12 @@ class SignedMajority(Coded):
     example = "signed-majority:d=9,m=3"
     about = "majorities of m of d-1 hidden coordinates with hidden signs"
     shares = (Fraction(1, 2), Fraction(1, 2))  # of the labels +1 and -1, whatever the secret
-    d: int
-    m: int
-    noise: Fraction = Fraction(0)
+    d: Annotated[int, Range(2)]
+    m: Annotated[int, Range(1)]
+    noise: Annotated[Fraction, Range(0, below=Fraction(1, 2))] = Fraction(0)
 
-    def __post_init__(self):
-        require(self.m % 2 == 1 and 0 < self.m < self.d, f"m={self.m} given: odd, below d={self.d}")
-        require(0 <= self.noise < 0.5, f"noise={self.noise} given: at least 0, below 1/2")
+    def check(self):
+        require(self.m % 2 == 1 and self.m < self.d, f"m={self.m} given: odd, below d={self.d}")
 
     @property
     def size(self):
@@ -52,7 +53,7 @@ class SignedMajority(Coded):
         return AttentionLayer(theta=theta, w=found.w)
 
     @property
-    def known_constant(self):
+    def known_constant(self):  # the factor where z_0 = +1: what the heads add up to there
         return self.unsigned.known_constant
 
     @property

@@ -77,7 +77,7 @@ def certify(
     from hardness.bounds import BoundParameters
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
-    named = str(source)[:80]
+    named = (sources.functions(source) or str(source))[:80]
     if about is None:
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
             raise UsageError(f"{called(wrong)} needs {called('about')}")

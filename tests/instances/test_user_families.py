@@ -64,6 +64,8 @@ def test_annotations_may_be_texts(signed):
     doc, rest = SIGNED.read_text().split("\n", 1)
     signed.write_text(f"{doc}\nfrom __future__ import annotations\n{rest}")
     assert parse("signed.py:SignedMajority:d=9,m=3,noise=0.1").noise == parse("parity-noisy").noise
+    with pytest.raises(UsageError, match="at least 0 and below 1/2"):
+        parse("signed.py:SignedMajority:d=9,m=3,noise=0.7")
 
 
 def sizes_in(spec):
