@@ -43,7 +43,7 @@ OFFERS = {  # what a command may need of a family, and which families have it
     "real_labels": "labels that are the outputs of a layer, as real numbers: take nice or linear, "
     "or derive from instances.dense.Dense",
     "hidden_sets": "hidden sets of one size, whose correlations depend on their overlap alone: "
-    "take parity or profile, or derive from instances.symmetric.Symmetric",
+    "take parity or profile, or derive from instances.sets.Symmetric",
     "linear_forms": "labels that are functions of <a, s> mod q: take lwr, lwe, lpn or parity, or "
     "derive from instances.lwe.Modular",
     "noisy_parities": "labels that are parities of hidden bits, right or flipped at one rate: take "

@@ -388,7 +388,7 @@ def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     try:
-        table = np.loadtxt(rows, delimiter=",", ndmin=2)
+        table = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None)
     except ValueError as error:
         why = one_line(error).partition(";")[0]
         raise DamagedFile(f"{path}: lines of as many integers each are wanted: {why}") from error

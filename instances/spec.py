@@ -52,11 +52,15 @@ _PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFamily:
-    """A family of a user. sha256: of the file that it stands in; None for an object."""
+    """A family of a user. sha256: of the file that it stands in; None for an object.
+
+    defined: the name in that file by which it was named.
+    """
 
     kind: type[Family]
     path: Path
     sha256: str | None
+    defined: str = ""
 
 
 OWN: dict[str, OwnFamily] = {}  # by their names, as a user gave them to this process
@@ -222,7 +226,8 @@ def resolve(text: str, lacking: bool = False) -> Family | str:
     kind: type[Family] = value if isinstance(value, type) else type(value)
     _require_whole(reference.where, kind)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):
-        know(OwnFamily(kind=kind, path=reference.path.resolve(), sha256=source.sha256))
+        path, digest = reference.path.resolve(), source.sha256
+        know(OwnFamily(kind=kind, path=path, sha256=digest, defined=reference.name))
     if isinstance(value, Family):
         return _sound(value)
     return f"{kind.name}:{parameters}" if parameters else kind.name

@@ -3,7 +3,8 @@
 A file is executed once in a process, under a module name of its own, and nothing of it is written
 to disk: no bytecode, no copy. It is code, and runs with the rights of the user: only a
 name that a user typed is ever executed, never one that stands in a file. What goes wrong in it is
-one line that names it. Other processes of the user get what it defines by value.
+one line that names it. Other processes execute the same text if they find it, and else get what it
+defines by value.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from io import BytesIO
@@ -128,15 +129,16 @@ def pickled(value: Any, what: str) -> bytes:
     """
     import cloudpickle
 
-    folders = {Path(path).parent for path in (*(path for path, _ in _modules), *FILES)} - {Path()}
-    for name, module in list(sys.modules.items()) if folders else ():
-        file = getattr(module, "__file__", None)
-        if name.partition(".")[0] not in _INSTALLED and file and Path(file).parent in folders:
+    modules = [sys.modules.get(kind.__module__) for kind in type(value).__mro__]
+    classes = {file for file in map(_own_file, modules) if file}
+    folders = {Path(path).parent for path in (*(path for path, _ in _modules), *FILES, *classes)}
+    for module in list(sys.modules.values()) if folders - {Path()} else ():
+        if (file := _own_file(module)) and folders & {*Path(file).parents}:
             cloudpickle.register_pickle_by_value(module)
 
     class Pickler(cloudpickle.CloudPickler):
         dispatch_table = cloudpickle.CloudPickler.dispatch_table.new_child(
-            {cached_property: _reduced}
+            {cached_property: _reduced, type(_own_file): _cache_reduced}
         )
 
     stream = BytesIO()
@@ -152,6 +154,26 @@ def pickled(value: Any, what: str) -> bytes:
 def _reduced(value: Any) -> Any:
     """Say how a cached property is made again: that of Python 3.11 holds a lock."""
     return _cached, (value.func, value.attrname)
+
+
+@lru_cache(1024)
+def _own_file(module: Any) -> str | None:
+    """Name the file of a module that is a user's and not installed; None for any other."""
+    name, file = str(getattr(module, "__name__", "")), getattr(module, "__file__", None)
+    installed = name.partition(".")[0] in _INSTALLED or "site-packages" in str(file)
+    return file if isinstance(file, str) and not installed else None
+
+
+def _cache_reduced(value: Any) -> Any:
+    """Say how a function with a cache is made again: by its own name it is not found elsewhere."""
+    if value.__module__ == "__main__" or _own_file(sys.modules.get(value.__module__)):
+        limits = value.cache_parameters()
+        return _cache_made, (value.__wrapped__, limits["maxsize"], limits["typed"])
+    return value.__reduce__()
+
+
+def _cache_made(function: Any, size: int | None, typed: bool) -> Any:
+    return lru_cache(size, typed)(function)
 
 
 def _cached(function: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 
 import hardness as front
 from hardness.bounds.checker import check
-from instances import ToolkitError
+from instances import ToolkitError, UsageError
 from instances.spec import OWN
 
 FILE = Path(__file__).parents[1] / "docs/examples/conjunctions.py"
@@ -217,3 +217,64 @@ def test_a_class_that_is_of_no_use_is_one_line(conj):
     found = conj("compare", "gone.py:C", "--over", "d=7..8")
     assert found.code == 2
     found.one_line("gone.py given: there is no such file")
+
+
+class Counting:
+    """Predicts how often it has learned."""
+
+    learned = 0
+
+    def learn(self, oracle, rng):
+        self.learned += 1
+        size = self.learned / 10
+        return lambda x: np.full(x.shape, size)
+
+
+def test_runs_of_an_object_do_not_change_each_other_however_many_processes_do_them():
+    risks = [
+        [run.risk.value for run in front.stress(
+            Counting(), on=["parity:d=8,m=1"], seeds=3, seed=1, jobs=jobs, reference="none",
+            budget_examples=50,
+        ).climbs[0].rungs[0].runs]
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    assert risks[0] + risks[1] == pytest.approx([1.01] * 6)
+
+
+def test_an_object_with_a_name_and_no_fields_is_a_learner_everywhere():
+    named = type("Named", (Counting,), {"name": "mine"})()
+    found = front.compare("parity:m=1", "d=6..7", named, seeds=1, jobs=1)
+    assert "--learner mine" in found.command
+    with pytest.raises(UsageError, match="two learners are called mine"):
+        front.stress(named, on=["parity:d=8,m=1"], reference=named, seeds=1, jobs=1)
+
+
+CACHED = """
+from functools import lru_cache
+from threading import Lock
+
+import numpy as np
+
+lock, d = Lock(), 5
+
+
+@lru_cache
+def sign(i):
+    return lambda x: x[:, i]
+
+
+def first(x):
+    with lock:
+        return sign(0)(x)
+
+
+functions = [first, lambda x: sign(1)(x)]
+"""
+
+
+def test_workers_execute_a_file_whose_objects_cannot_be_handed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cached.py").write_text(CACHED)
+    on = ["cached.py:functions"]
+    found = front.stress("lowdegree", on=on, seeds=2, seed=1, jobs=2, reference="none")
+    assert found.climbs[0].rungs[0].passes == 2

@@ -534,7 +534,7 @@ class Residues:
             return law.held(fits), 0
         assert name.endswith("-queries"), f"nothing is known of {name}"
         missing = law.needed(_read(terms["success"])) - fits
-        return (max(0, math.ceil(Fraction(missing, cap))) if cap else 10**99), 0
+        return (max(0, math.ceil(Fraction(missing, cap))) if cap else _ENDLESS), 0
 
 
 @dataclass(frozen=True, kw_only=True)

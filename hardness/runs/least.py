@@ -32,7 +32,7 @@ from hardness.runs.planned import Do, collect, cut_to, here, require_loaded
 from hardness.runs.record import Record, json_of
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, run, versions
-from hardness.upper import Learner, Outcome, learner_spec, parse_learner
+from hardness.upper import Learner, Outcome, fresh_learner, learner_spec, parse_learner
 from instances.errors import UsageError
 from instances.export import frame
 from instances.family import Family
@@ -186,7 +186,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def do(self) -> "Threshold":
         """Run what the search asks for; raises ToolkitError where it cannot be."""
-        family, learner = parse_stored(self.spec), parse_learner(self.learner)
+        family, learner = parse_stored(self.spec), fresh_learner(self.learner)
         instance, runs = family.instance(self.seed), list[Run]()
 
         def ask(n: int) -> Trial:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
-from hardness.upper import Failed, parse_learner
+from hardness.upper import Failed, fresh_learner, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
@@ -28,7 +28,7 @@ class Planned:
     def do(self) -> Run:
         """Run it; raises ToolkitError where it cannot be."""
         instance = parse_stored(self.spec).instance(self.seed)
-        learner = parse_learner(self.learner)
+        learner = fresh_learner(self.learner)
         return run(learner, instance, self.budget, self.seed, tau=self.tau).updated(layer=None)
 
 
@@ -136,7 +136,7 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
     process for each run, and need it not.
     """
     for name in learners:
-        learner = parse_learner(name)
+        learner = fresh_learner(name)
         if not isinstance(innermost(learner), SubprocessLearner) and name not in _warm:
             _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it

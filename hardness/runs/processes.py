@@ -6,6 +6,7 @@ A process that dies, hangs or takes too much memory is ended, and its owner says
 ends itself when its owner is gone.
 """
 
+import hashlib
 import multiprocessing
 import os
 import pickle
@@ -35,7 +36,7 @@ from hardness.upper.isolated.proc import below, die_with_parent, memory
 from hardness.upper.registry import OBJECTS
 from instances.errors import ToolkitError, UsageError
 from instances.limits import readable_bytes
-from instances.spec import OWN
+from instances.spec import OWN, resolve
 from instances.userfile import FILES, pickled
 
 Task = TypeVar("Task")
@@ -286,12 +287,14 @@ def own_pickled() -> bytes:
 
 @lru_cache(1)
 def _own(families: Iterable[Any], learners: Iterable[Any], files: frozenset[str]) -> bytes:
-    tables = list[dict[str, bytes]]()
+    tables = list[dict[str, Any]]()
     for table in (families, learners):
         tables.append({})
         for name, value in table:
+            place = (value.path, value.defined, value.sha256) if table is families else None
             with suppress(UsageError):  # which is refused where it is used
-                tables[-1][name] = pickled(value, name)
+                tables[-1][name] = place, None
+                tables[-1][name] = place, pickled(value, name)
     return pickle.dumps((*tables, files))
 
 
@@ -299,11 +302,25 @@ def _own(families: Iterable[Any], learners: Iterable[Any], files: frozenset[str]
 def _know(own: bytes) -> None:
     """In a worker process: know what its owner was given, and nothing else."""
     families, learners, files = pickle.loads(own)
-    for here, there in ((OWN, families), (OBJECTS, learners)):
-        here.clear()
-        here.update({n: pickle.loads(v) for n, v in there.items()})
     FILES.clear()
     FILES.update(files)
+    for here, there in ((OWN, families), (OBJECTS, learners)):
+        here.clear()
+        for name, (place, value) in there.items():
+            if not (place and _executed(*place)) and value:
+                with suppress(Exception):  # of a user's object, unknown then to who asks for it
+                    here[name] = pickle.loads(value)
+
+
+def _executed(path: Path, defined: str, sha256: str | None) -> bool:
+    """Know a family by executing its file, if this machine has it as it was."""
+    try:
+        same = sha256 and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+    except OSError:
+        return False
+    if same:
+        resolve(f"{path}:{defined}", lacking=True)
+    return bool(same)
 
 
 def _perform(own: bytes, call: bytes) -> Any:

@@ -35,8 +35,9 @@ from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
+from hardness.upper.registry import OBJECTS
 from instances import strict
-from instances.errors import DamagedFile, UsageError, unknown
+from instances.errors import DamagedFile, UsageError, require, unknown
 from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
@@ -501,7 +502,6 @@ def _grid(group: _Runs, file: _File, common: dict[str, Learner] | None, title: s
     cells, certificates = list[RunJob](), list[CertificateJob]()
     refused: dict[str, list[str]] = {}
     for family in _families(group.spec, axes):
-        require_stored(family, "a store keeps runs by the SHA-256 of its file")
         before = len(cells)
         for learner in learners.values():
             if reason := learner.supports(family):
@@ -640,7 +640,9 @@ def _stored(spec: str) -> Family:
             f"'{spec[:200]}' given: no file is executed that a sweep names: give --family "
             "path.py:Name, and here the family's own name"
         )
-    return require_drawn(parse_stored(spec))
+    family = require_drawn(parse_stored(spec))
+    require_stored(family, "a store keeps runs by the SHA-256 of its file")
+    return family
 
 
 def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
@@ -691,6 +693,7 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
         named = split(text)
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
+    require(text not in OBJECTS, f"'{text}' stands in no file: name it as path.py:Name")
     learner = parse_learner(text)
     asked = innermost(learner)
     if isinstance(asked, SubprocessLearner) and not asked.file.is_file():

@@ -23,7 +23,7 @@ from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned
 from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
-from hardness.upper import Learner, Outcome, learner_spec, parse_learner
+from hardness.upper import Learner, Outcome, fresh_learner, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
 from instances.disk import damage
@@ -394,7 +394,7 @@ def _origin(learner: Learner) -> str | None:
 
 def _planned(job: RunJob | SearchJob) -> tuple[Learner, Family]:
     """Make the learner and the family of a job; raises ToolkitError for others than planned."""
-    learner, family = parse_learner(job.learner), parse_stored(job.spec)
+    learner, family = fresh_learner(job.learner), parse_stored(job.spec)
     found = (family.revision, learner.revision)
     if found != job.revisions:
         raise ToolkitError(

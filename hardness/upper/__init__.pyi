@@ -11,5 +11,6 @@ from .registry import (
     ATTACKS as ATTACKS,
     LAYERED as LAYERED,
     LEARNERS as LEARNERS,
+    fresh_learner as fresh_learner,
     parse_learner as parse_learner,
 )

@@ -1,7 +1,7 @@
 """The learner protocol: what a learner gets, what it gives back, and what it ended with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -197,7 +197,9 @@ def expected(learner: Learner, family: Family) -> str | None:
 def learner_spec(learner: Learner) -> str:
     """Write a learner's canonical name: parameters filled in, sorted; a plug-in's as given."""
     named: str | None = getattr(learner, "spec", None)
-    return named or canonical(learner, learner.name)
+    if named or not is_dataclass(learner):
+        return named or str(learner.name)
+    return canonical(learner, learner.name)
 
 
 def member(

@@ -1,6 +1,8 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
 from functools import lru_cache
 from os.path import realpath
 from typing import Any
@@ -75,6 +77,17 @@ def parse_learner(text: str) -> Learner:
 
         return Decoder(of=parse_learner(rest))
     return _foreign(text.strip())
+
+
+def fresh_learner(text: str) -> Learner:
+    """Make a learner as `parse_learner` does, an object of a Python caller as it was given.
+
+    So no run of an object that keeps something changes the next, in whichever process it is.
+    """
+    learner = parse_learner(text)
+    with suppress(Exception):  # what a user's object raises that cannot be copied
+        return deepcopy(learner) if text.strip() in OBJECTS else learner
+    return learner
 
 
 @lru_cache(maxsize=256)

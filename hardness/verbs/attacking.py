@@ -84,6 +84,7 @@ def attack(
         "seeds": [seed, seeds],
         "budget": vars(limit),
     }
+    sources.require_carried([family.name], chosen, how)
     with kept(how, asked) as (runs, keep):
         with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
             for name in chosen:

@@ -19,6 +19,7 @@ from functools import cached_property, wraps
 from inspect import Parameter, Signature, formatannotation, signature
 from os.path import realpath
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ForwardRef, Literal, ParamSpec, TypeVar, get_args
 
 import click
@@ -223,11 +224,13 @@ def line() -> str:
 
 def _by_name(value: Any) -> Any:
     """Give the name of a learner that Python gave as an object; anything else as it is."""
-    if not hasattr(value, "learn"):
+    if isinstance(value, type | FunctionType):
+        return value.__name__
+    if not hasattr(value, "learn") and not hasattr(value, "fit"):
         return value
     from hardness.upper import learner_spec
 
-    return learner_spec(value)
+    return learner_spec(value) if hasattr(value, "name") else type(value).__name__
 
 
 class _Shown(str):

@@ -167,8 +167,10 @@ def stress(
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     own: Any = on  # the argument is read as several
     chosen = named(ladder) if ladder else ladder_of(sources.specs_of(own, "stress"))
-    names, limit = sources.names(learner), budget_of(how, None)
-    beside = chosen.references if reference is None else sources.names(reference)
+    referred = () if reference is None else sources.several(reference)
+    both, limit = sources.names((*sources.several(learner), *referred)), budget_of(how, None)
+    names, beside = both[: len(both) - len(referred)], both[len(both) - len(referred) :]
+    beside = chosen.references if reference is None else beside
     beside = () if beside == ("none",) else beside
     asked = {
         "command": "stress",

@@ -236,12 +236,16 @@ def names(given: "Learners") -> tuple[str, ...]:
     """
     from hardness.upper.registry import OBJECTS
 
-    single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
-    every: Any = (given,) if single else given
-    each = tuple(map(_name_of, every))
+    each = tuple(map(_name_of, several(given)))
     if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
         raise UsageError(f"two learners are called {twice}: name one of them differently")
     return each
+
+
+def several(given: "Learners") -> tuple[Any, ...]:
+    """List what is given, a learner or several."""
+    single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
+    return (given,) if single else tuple(given)  # type: ignore[arg-type]
 
 
 def _name_of(given: Any) -> str:
