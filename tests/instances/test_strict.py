@@ -37,7 +37,7 @@ def refused(read, path, why):
         (b'{"a": 1e999}', "out of range"),
         (b'{"a": "\\ud800"}', "cannot be read as JSON"),
         ('{"a": 1}'.encode("utf-16"), "invalid"),
-        (b"[" * 100_000, "recursion"),
+        (b"[" * 100_000, "while deserializing an object"),
         (b'{"a": 1}]', "trailing"),
         (b"[1]", "not an object"),
         (b'{"a": 1', "truncated"),
