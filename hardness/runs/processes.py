@@ -318,9 +318,11 @@ def _executed(path: Path, defined: str, sha256: str | None) -> bool:
         same = sha256 and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
     except OSError:
         return False
-    if same:
-        resolve(f"{path}:{defined}", lacking=True)
-    return bool(same)
+    with suppress(UsageError):  # it needs what is not here: then by value
+        if same:
+            resolve(f"{path}:{defined}", lacking=True)
+            return True
+    return False
 
 
 def _perform(own: bytes, call: bytes) -> Any:
