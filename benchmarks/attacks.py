@@ -11,7 +11,7 @@ from timing import table
 from hardness import estimate
 from hardness.oracles import Budget
 from hardness.runs import attack, run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.catalog import catalog
 from instances.limits import readable_bytes

@@ -17,11 +17,11 @@ from hardness.bounds.quantities import bound
 from hardness.report.text import shown_risk
 from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier, claims, number
+from hardness.runs.classes import CLASSES, LearnerClass, class_of
 from hardness.runs.names import brief_spec, short
+from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.runs.run import Run
 from hardness.sweep.store import read
-from hardness.upper import LEARNERS, parse_learner
-from hardness.upper.classes import CLASSES, LearnerClass, class_of
 from instances.family import Family
 from instances.numbers import brief
 from instances.spec import FAMILIES, parse_stored

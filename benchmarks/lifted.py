@@ -19,10 +19,10 @@ from timing import hardness, table  # isort: skip
 
 import numpy as np
 
+from hardness.learners.lifted import Cubic, LeastSquares, predict, tensor
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import parse_learner
-from hardness.upper.lifted import Cubic, LeastSquares, predict, tensor
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.cubic import coefficients, power
 

@@ -13,9 +13,9 @@ from timing import hardness, table  # isort: skip
 
 from hardness.bounds import Certificate
 from hardness.report.text import bound, shown_risk
+from hardness.runs.classes import view_of
 from hardness.runs.run import Run
 from hardness.sweep.store import Reader, read
-from hardness.upper.classes import view_of
 from instances.spec import parse_stored
 
 ROOT = Path(__file__).parent.parent

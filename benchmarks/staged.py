@@ -18,7 +18,7 @@ from timing import table
 
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 
 SEEDS = 8

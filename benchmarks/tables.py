@@ -18,7 +18,7 @@ from hardness.cost.problem import problem
 from hardness.cost.usvp import embedding
 from hardness.oracles import Budget
 from hardness.runs import attack, run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.inspect import off_lattice
 

@@ -30,18 +30,18 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
+from hardness.learners.isolated import learner  # noqa: E402
 from hardness.oracles import Budget, Meter, clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
-from hardness.upper.isolated import learner  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
 from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
-collect_ignore_glob = ["hardness/upper/isolated/learners/*.py"]
+collect_ignore_glob = ["hardness/learners/isolated/learners/*.py"]
 
 # Tests that wait for processes of learners and workers: begun first, while others compute.
-WAITING = ("tests/hardness/upper/isolated/", "tests/hardness/sweep/", "tests/test_newcomer.py")
+WAITING = ("tests/hardness/learners/isolated/", "tests/hardness/sweep/", "tests/test_newcomer.py")
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 
+from hardness.learners.fitting import Data
+from hardness.learners.staged import Staged
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.upper.fitting import Data
-from hardness.upper.staged import Staged
 from instances import AttentionLayer, parse
 
 

@@ -13,9 +13,9 @@ from hardness.report.page.material import Material, Report
 from hardness.report.page.write import write
 from hardness.runs.columns import table
 from hardness.runs.groups import over_one, over_two
+from hardness.runs.registry import parse_learner
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run, run
-from hardness.upper import parse_learner
 from instances import parse
 
 HOSTILE = (

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.upper import LEARNERS
+from hardness.runs.registry import LEARNERS
 from instances.spec import FAMILIES
 from tests.charts import texts
 from tests.conftest import script

@@ -12,7 +12,7 @@ from hardness.bounds import certify
 from hardness.bounds.check import check
 from hardness.bounds.checker import hidden_sets
 from hardness.report import claims
-from hardness.upper import registry
+from hardness.runs import registry
 from instances import parse
 from instances.errors import Refuted
 from instances.family import OFFERS
@@ -101,12 +101,12 @@ def test_the_guide_names_all_that_commands_ask_of_a_family():
 
 def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_path):
     found = written(code("add-a-learner.md"), tmp_path, monkeypatch)
-    screen = found["hardness/upper/screen.py"].Screen
+    screen = found["hardness/learners/screen.py"].Screen
     monkeypatch.setattr(registry, "LEARNERS", {**registry.LEARNERS, "screen": screen})
     matrix.test_a_run_is_reproducible_honest_and_reads_back("screen:examples=500")
     matrix.test_a_tiny_budget_is_kept_and_reported("screen")
     matrix.test_a_stored_stream_gives_the_same_run("screen", tmp_path)
-    test = found["tests/hardness/upper/test_screen.py"]
+    test = found["tests/hardness/learners/test_screen.py"]
     test.test_it_finds_products_of_its_degree_and_no_larger_ones()
 
 

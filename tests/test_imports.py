@@ -15,7 +15,7 @@ import pytest
 
 import hardness
 from hardness.report import words
-from hardness.upper import LEARNERS
+from hardness.runs.registry import LEARNERS
 from hardness.verbs.root import COMMANDS
 from instances.result import Result
 from instances.spec import FAMILIES

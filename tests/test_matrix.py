@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from hardness.bounds import certify, verify
 from hardness.bounds.check import check
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, least, risk, run
 from hardness.runs.columns import timeless as details_without_time
 from hardness.runs.least import cannot
+from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.sweep.resumable import resumable
-from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder
 from instances.errors import UsageError
 from instances.spec import FAMILIES

@@ -455,7 +455,7 @@ def test_force_replaces_a_file(hardness):
 
 
 def test_an_output_that_cannot_be_written_is_said_before_the_work(hardness, monkeypatch):
-    from hardness.upper.modlinear import Elimination
+    from hardness.attacks.elimination import Elimination
 
     Path("file").write_text("x")
     monkeypatch.setattr(Elimination, "learn", lambda *a: pytest.fail("ran"))

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from hardness.bounds import certify
+from hardness.learners import learner_spec
 from hardness.oracles import Budget
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import run
-from hardness.upper import learner_spec, parse_learner
 from instances import parse
 from tests.conftest import script
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hardness.cost.problem import read
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances import Parity, ToolkitError, UsageError, numbers, parse
 from instances.catalog import catalog
 from instances.numbers import write

@@ -102,9 +102,14 @@ SMALL = {
 ALLOWED = {  # what studies may import of the toolkit
     *("hardness.bounds", "hardness.bounds.learners"),
     *("hardness.oracles", "hardness.runs", "hardness.runs.growth", "hardness.runs.least"),
-    *("hardness.runs.run", "hardness.upper", "hardness.upper.attention", "hardness.upper.fitting"),
-    *("hardness.upper.matching", "hardness.upper.spectra", "hardness.upper.staged"),
-    *(f"hardness.upper.staged.{name}" for name in ("agreement", "body", "moment", "net")),
+    *(
+        "hardness.runs.run",
+        "hardness.learners",
+        "hardness.learners.attention",
+        "hardness.learners.fitting",
+    ),
+    *("hardness.learners.matching", "hardness.learners.spectra", "hardness.learners.staged"),
+    *(f"hardness.learners.staged.{name}" for name in ("agreement", "body", "moment", "net")),
     "hardness.icl",
     *(f"hardness.icl.{name}" for name in ("descent", "evaluate", "gram", "onelayer", "orthogonal")),
     *(f"hardness.icl.{name}" for name in ("prompts", "sampled", "steps", "train", "wishart")),

@@ -1,10 +1,10 @@
 """Thresholds of learners that pass from a number on, without a run."""
 
+from hardness.learners import Outcome
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Least, Search, Threshold, Trial, least, walk
 from hardness.runs.risk import Risk
 from hardness.runs.run import Run
-from hardness.upper import Outcome
 from instances.spec import parse_stored
 
 MOST = 4096

@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
+from hardness.learners.lifted import Cubic, LeastSquares, tensor
 from hardness.report.plot import Axis, panels, plot
 from hardness.report.style import GREY, Style, series_style
 from hardness.report.vega import write
-from hardness.upper.lifted import Cubic, LeastSquares, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 

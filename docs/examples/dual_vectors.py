@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
+from hardness.attacks import dual
 from hardness.cost.dual import Dual, halves, label_price
 from hardness.cost.problem import read
 from hardness.cost.reduction import DEFAULT, log_delta
-from hardness.upper import dual
 from instances import parse
 from instances.samples import draw_samples
 

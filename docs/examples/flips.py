@@ -5,7 +5,7 @@ hardness learn flips.py:Flips parity:d=20,m=3 --budget-values 100
 
 import numpy as np
 
-from hardness.upper import Hypothesis, member
+from hardness.learners import Hypothesis, member
 
 
 class Flips:

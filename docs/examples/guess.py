@@ -3,8 +3,8 @@
 hardness learn guess.py:Guess:tries=200 parity:d=8,m=2
 """
 
+from hardness.learners import Hypothesis, member
 from hardness.oracles import Character
-from hardness.upper import Hypothesis, member
 
 
 class Guess:

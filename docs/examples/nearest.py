@@ -3,7 +3,7 @@
 hardness learn nearest.py:nearest parity:d=8,m=2 --budget-examples 2000
 """
 
-from hardness.upper.plugins import function
+from hardness.learners.plugins import function
 
 
 @function(view="reduced", examples=10_000)

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from hardness.upper.plugins import Function, function
+from hardness.learners.plugins import Function, function
 
 
 @function(view="reduced", examples=4000)

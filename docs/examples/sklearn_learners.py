@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression as Logistic
 from sklearn.neural_network import MLPRegressor as Network
 from sklearn.svm import SVC as SupportVectors
 
-from hardness.upper.plugins import Estimator
+from hardness.learners.plugins import Estimator
 
 LogisticRegression = Estimator(Logistic(), examples=100_000)
 MLPRegressor = Estimator(

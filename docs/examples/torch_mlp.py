@@ -2,7 +2,7 @@
 
 import torch
 
-from hardness.upper.plugins import Module
+from hardness.learners.plugins import Module
 
 
 def network(inputs, outputs):

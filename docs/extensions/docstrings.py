@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sphinx import addnodes
 from sphinx.util.typing import stringify_annotation
 
-from hardness.upper import Outcome
+from hardness.learners import Outcome
 
 _LIKE = re.sub(r"~?\b(?:\w+\.)+(?=\w)", "", stringify_annotation(ArrayLike))
 _LONG = {  # by the first word of each

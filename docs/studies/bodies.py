@@ -10,9 +10,9 @@ from scipy.special import gamma, ndtr
 from scipy.stats import chi2, norm
 from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 
-from hardness.upper.fitting import Data
-from hardness.upper.staged.body import Body, extract, support
-from hardness.upper.staged.net import ball, grid
+from hardness.learners.fitting import Data
+from hardness.learners.staged.body import Body, extract, support
+from hardness.learners.staged.net import ball, grid
 from instances import parse
 from instances.streams import generator
 

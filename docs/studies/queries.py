@@ -10,9 +10,10 @@ from statement import Measured, Predicted, equal, exactly, family_of, main, mean
 
 from hardness.bounds import certify
 from hardness.bounds.learners import Kernel
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.streams import generator
 

@@ -15,9 +15,9 @@ from scipy.special import roots_jacobi
 from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 from sums import spread
 
+from hardness.learners.spectra import NEGLIGIBLE, row_spectra, together
 from hardness.runs import spectra
-from hardness.upper import parse_learner
-from hardness.upper.spectra import NEGLIGIBLE, row_spectra, together
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.symmetric import krawtchouk
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from statement import Array, Measured, Predicted, equal, exponent, main, mean, share
 
+from hardness.learners import Hypothesis
+from hardness.learners.fitting import relative_error
+from hardness.learners.matching import match
 from hardness.oracles import Budget
 from hardness.runs.least import Bracket, rank, search
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import SOLVED_BELOW, learn_once
-from hardness.upper import Hypothesis, parse_learner
-from hardness.upper.fitting import relative_error
-from hardness.upper.matching import match
 from instances import parse
 from instances.family import Instance
 

@@ -16,9 +16,9 @@ from scipy.special import betainc, chdtri, ndtr, roots_genlaguerre
 from scipy.stats import nbinom
 from statement import Array, Measured, Predicted, equal, exactly, main, mean
 
-from hardness.upper.attention import columns, linearize
-from hardness.upper.fitting import Data
-from hardness.upper.staged.moment import moment
+from hardness.learners.attention import columns, linearize
+from hardness.learners.fitting import Data
+from hardness.learners.staged.moment import moment
 from instances import parse
 from instances.family import Instance
 from instances.layer import AttentionLayer, softmax_rows

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from hardness.bounds import Certificate, Verification
+from hardness.learners.trained import Mlp, Student
 from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
 from hardness.runs import Comparison, Least
-from hardness.upper.classes import view_of
-from hardness.upper.registry import parse_learner
-from hardness.upper.trained import Mlp, Student
+from hardness.runs.classes import view_of
+from hardness.runs.registry import parse_learner
 from instances.numbers import brief, write
 from instances.result import Result
 

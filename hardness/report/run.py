@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from hardness.bounds.quantities import vacuous
+from hardness.learners import Outcome
 from hardness.report.text import good, table
 from hardness.runs.names import brief_spec, short
-from hardness.upper import Outcome
 from instances.numbers import brief, outward
 from instances.spec import kind_of
 
@@ -253,7 +253,7 @@ def game_words(game: "Game") -> str:
 
 def unbound(runs: "Iterable[Run]") -> list[str]:
     """Name the learners by membership queries, each once."""
-    from hardness.upper.classes import CLASSES, class_of  # which few runs need
+    from hardness.runs.classes import CLASSES, class_of  # which few runs need
 
     every = dict.fromkeys((run.learner, bool(run.usage.values)) for run in runs)
     free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
@@ -266,7 +266,7 @@ def unbound_words(runs: "Iterable[Run]", of: Callable[[str], str]) -> list[str]:
     A label that is chosen is a label: the information floor counts it as an example. of: writes the
     name of a learner.
     """
-    from hardness.upper.classes import CLASSES
+    from hardness.runs.classes import CLASSES
 
     names = [of(name) for name in unbound(runs)]
     found = CLASSES["membership"]

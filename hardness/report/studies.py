@@ -8,6 +8,7 @@ import numpy as np
 
 from hardness.cost.record import Estimate
 from hardness.cost.usvp import SMALL
+from hardness.learners import Outcome
 from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks
@@ -15,14 +16,13 @@ from hardness.runs.cells import Cost
 from hardness.runs.claim import claim_words
 from hardness.runs.distinguish import WORLDS, Distinction
 from hardness.runs.names import brief_spec, short
-from hardness.upper import Outcome
 from instances.limits import readable_bytes
 from instances.numbers import outward
 
 if TYPE_CHECKING:
+    from hardness.learners.spectra import Spectrum
     from hardness.runs.conformance import Conformance
     from hardness.runs.spectrum import Spectra
-    from hardness.upper.spectra import Spectrum
 
 _NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND, Outcome.AMBIGUOUS)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
@@ -116,7 +116,7 @@ def distinction_words(found: Distinction) -> str:
     """Write what the trials show, and what they do not.
 
     >>> from hardness.runs import distinguish
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> said = distinction_words(distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1")))
     >>> "contains 0: nothing is shown" in said

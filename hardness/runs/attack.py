@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from hardness.attacks.lattice import LARGEST_BLOCK, LLL_BLOCK
+from hardness.attacks.primal import Primal
 from hardness.cost.attacks import estimate, setting
 from hardness.cost.guessing import behind, guess, without
 from hardness.cost.problem import problem
 from hardness.cost.record import Estimate
 from hardness.cost.usvp import embedding, usvp_at
+from hardness.learners import learner_spec
 from hardness.oracles import Budget
 from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
@@ -19,10 +22,8 @@ from hardness.runs.columns import runs_frame
 from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.record import Record
+from hardness.runs.registry import ATTACKS, parse_learner
 from hardness.runs.run import Run, require_support, run
-from hardness.upper import ATTACKS, learner_spec, parse_learner
-from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
-from hardness.upper.primal import Primal
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder

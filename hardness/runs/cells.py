@@ -8,11 +8,11 @@ from functools import lru_cache
 from statistics import median
 from typing import Literal
 
+from hardness.learners.learner import View
 from hardness.oracles import Usage
+from hardness.runs.classes import view_of
 from hardness.runs.names import Value
 from hardness.runs.run import Run
-from hardness.upper.classes import view_of
-from hardness.upper.learner import View
 from instances.errors import UsageError
 from instances.spec import parse_stored
 

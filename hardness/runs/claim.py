@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.upper import Hypothesis, Outcome
+from hardness.learners import Hypothesis, Outcome
 from instances.coded import Coded, Reduced, as_coded, reduce
 from instances.errors import UsageError
 from instances.family import Secret
@@ -50,7 +50,7 @@ def weigh(folder: Folder) -> Weighed | None:
 
     If samples follow from others, a learner gets the examples without them.
     """
-    from hardness.upper.counting import counted_rows
+    from hardness.attacks.counting import counted_rows
 
     family = folder.family
     if family.linear_forms is None or not isinstance(family, Coded):
@@ -101,7 +101,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), sets.size, -math.inf)
         return _shown(len(seen), sets.size, labels_evidence(seen, sets, secret))
-    from hardness.upper.counting import open_entries
+    from hardness.attacks.counting import open_entries
 
     counted = weighed.counted
     family, lines = counted.family, {"lines": weighed.lines}

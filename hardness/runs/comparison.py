@@ -9,6 +9,7 @@ import msgspec
 
 from hardness.bounds import BoundParameters, Certificate, certify
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.learners import learner_spec
 from hardness.oracles import Budget
 from hardness.runs.cells import Cell, cell
 from hardness.runs.certified import claims, number, query_bound
@@ -17,8 +18,8 @@ from hardness.runs.growth import Scaling, scaling
 from hardness.runs.names import Value, numbers
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.record import Record
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run, require_support
-from hardness.upper import learner_spec, parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError, require
 from instances.numbers import write
 from instances.parameters import key_values, listed

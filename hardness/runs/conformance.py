@@ -10,12 +10,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from hardness.learners import Failed, Hypothesis, Learner, Outcome
+from hardness.learners.isolated import SubprocessLearner
+from hardness.learners.learner import innermost
 from hardness.oracles import Budget
 from hardness.runs.record import Record, json_of
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run, learn_once, run
-from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
-from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.result import TableRow

@@ -29,13 +29,13 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
+from hardness.learners import Failed, Learner, learner_spec
+from hardness.learners.learner import Predict
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.cells import interval
 from hardness.runs.processes import execute
 from hardness.runs.record import Record, json_of
 from hardness.runs.run import attempt, require_support
-from hardness.upper import Failed, Learner, learner_spec
-from hardness.upper.learner import Predict
 from instances.coded import Coded, CodedExamples, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
@@ -276,7 +276,7 @@ def distinguish(
     heldout: fresh examples that a hypothesis is tested on. The result does not depend on `jobs`,
     seconds apart. Raises UsageError or ToolkitError for what cannot be played, before it starts.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> found = distinguish(parse_learner("elimination"), parse("parity:d=12,m=3"), trials=20)
     >>> found.advantage, found.interval[0] > 0.2

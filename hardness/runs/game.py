@@ -13,6 +13,7 @@ from hardness.bounds.checker import read_problem
 from hardness.bounds.checker.functions import MEMBERS, know
 from hardness.bounds.checker.theorem import hypothesis_fits
 from hardness.bounds.listed import MOST_BITS, bits, eigenvalue
+from hardness.learners import Learner, learner_spec
 from hardness.oracles import (
     Adversary,
     Budget,
@@ -24,7 +25,6 @@ from hardness.oracles import (
 from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
 from hardness.runs.run import Run, attempt, judged, require_support
-from hardness.upper import Learner, learner_spec
 from instances.coded import Coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
@@ -91,7 +91,7 @@ def play(
     is None, the operating system chooses it. A learner that knows the seed can compute the draw
     before the game.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> game = play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget())
     >>> game.usage.queries, game.game_record.left

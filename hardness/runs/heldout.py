@@ -13,9 +13,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from hardness.learners.learner import Failed, Outcome, Predict
 from hardness.runs.record import Record
 from hardness.runs.risk import CONFIDENCE, Repeated, valid_predictions
-from hardness.upper.learner import Failed, Outcome, Predict
 from instances.family import Examples
 from instances.streams import generator
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH
+from hardness.learners import Learner, Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
@@ -30,9 +31,9 @@ from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
 from hardness.runs.planned import Do, collect, cut_to, here, require_loaded
 from hardness.runs.record import Record, json_of
+from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, run, versions
-from hardness.upper import Learner, Outcome, fresh_learner, learner_spec, parse_learner
 from instances.errors import UsageError
 from instances.export import frame
 from instances.family import Family

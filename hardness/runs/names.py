@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hardness.upper import LEARNERS, parse_learner
+from hardness.runs.registry import LEARNERS, parse_learner
 from instances.errors import UsageError
 from instances.numbers import parse
 from instances.parameters import brief, split_list

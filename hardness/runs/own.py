@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.learners import Learner, Outcome
 from hardness.oracles import Budget
 from hardness.runs.names import short
 from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.run import Run, judged, learn_once
-from hardness.upper import Learner, Outcome
 from instances.arguments import located, real_array
 from instances.arrayfile import read_arrays
 from instances.dense import DenseExamples
@@ -80,13 +80,13 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     V_i and O_i are known by their products alone.
 
     >>> from hardness.runs import run
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> instance, _ = taught(parse("nice:m=1,k=2,d=4").instance(0).layer())
     >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
     'heads found'
     """
-    from hardness.upper.matching import OFF  # which loads scipy
+    from hardness.learners.matching import OFF  # which loads scipy
 
     truth = found.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
@@ -226,7 +226,7 @@ def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) ->
     What it found is measured on the rest. A learner that took all examples there were is judged by
     what it found; where a stage of it failed, the outcome says so.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 1000)
     >>> found = run_on_data(parse_learner("staged"), split(drawn.x, drawn.y), Budget())

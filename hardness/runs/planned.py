@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from hardness.learners import Failed
+from hardness.learners.isolated import SubprocessLearner
+from hardness.learners.learner import innermost
 from hardness.oracles import Budget
+from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.run import Run, learn_once, run
-from hardness.upper import Failed, fresh_learner, parse_learner
-from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
 from instances.spec import parse_stored
 

@@ -30,10 +30,10 @@ from typing import IO, Any, Literal, NoReturn, Self, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
+from hardness.learners.isolated.proc import below, die_with_parent, memory
 from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
-from hardness.upper.isolated.proc import below, die_with_parent, memory
-from hardness.upper.registry import OBJECTS
+from hardness.runs.registry import OBJECTS
 from instances.errors import ToolkitError, UsageError
 from instances.limits import readable_bytes
 from instances.spec import OWN, resolve

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.upper.learner import Failed, Outcome, Predict
+from hardness.learners.learner import Failed, Outcome, Predict
 from instances.coded import Coded, as_coded
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.dense import Dense

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 import msgspec
 import numpy as np
 
+from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec, nothing
+from hardness.learners.learner import SPENT
 from hardness.oracles import (
     Budget,
     ChoiceOracle,
@@ -30,15 +32,6 @@ from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.record import Record, json_of
 from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
-from hardness.upper import (
-    Failed,
-    Hypothesis,
-    Learner,
-    Outcome,
-    learner_spec,
-    nothing,
-)
-from hardness.upper.learner import SPENT
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
@@ -152,7 +145,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def bound(self) -> Bound:
         """What ended it: a part of its budget, time before the others, the machine, or itself.
 
-        >>> from hardness.upper import parse_learner
+        >>> from hardness.runs.registry import parse_learner
         >>> from instances import parse
         >>> instance = parse("parity:d=16,m=3").instance(0)
         >>> run(parse_learner("lowdegree"), instance, Budget(examples=50)).bound
@@ -250,7 +243,7 @@ def run(
 
     by: what measures its risk, on an instance.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
     <Outcome.SOLVED: 'solved'>
@@ -290,7 +283,7 @@ def learn_once(
 ) -> tuple[Hypothesis, Usage]:
     """Do the learning of a run alone: its hypothesis and what it used; raises ToolkitError.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> instance = parse("parity:d=20,m=3").instance(0)
     >>> hypothesis, _ = learn_once(parse_learner("elimination"), instance, Budget())
@@ -356,7 +349,7 @@ def judged(
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
     if instance and hypothesis.layer and (truth := layer_of(instance)):
-        from hardness.upper.matching import match  # which loads scipy
+        from hardness.learners.matching import match  # which loads scipy
 
         real = isinstance(family, Dense)
         seen = family.seen if isinstance(family, Dense) else None

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.bounds.leap import leap, least_degree, weights
-from hardness.oracles import Budget
-from hardness.runs.run import Run, answered, judged, learn_once
-from hardness.upper import Failed, Learner, learner_spec
-from hardness.upper.factor import factor, require_draws, require_table
-from hardness.upper.learner import Predict
-from hardness.upper.spectra import (
+from hardness.learners import Failed, Learner, learner_spec
+from hardness.learners.factor import factor, require_draws, require_table
+from hardness.learners.learner import Predict
+from hardness.learners.spectra import (
     Learned,
     Spectrum,
     learned_rows,
@@ -23,6 +21,8 @@ from hardness.upper.spectra import (
     spectrum,
     together,
 )
+from hardness.oracles import Budget
+from hardness.runs.run import Run, answered, judged, learn_once
 from instances.coded import FactorTables, require_coded
 from instances.dense import Dense
 from instances.errors import ToolkitError
@@ -127,7 +127,7 @@ def spectra(
     The learner runs as in `run`. draws and progress: see `factor`. What cannot be done is refused
     before the learner starts; raises ToolkitError.
 
-    >>> from hardness.upper import parse_learner
+    >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> instance = parse("profile:g=majority,d=8,m=3").instance(0)
     >>> found = spectra(instance, parse_learner("lowdegree:degree=1,oversample=99"))

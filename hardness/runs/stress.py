@@ -25,6 +25,7 @@ from msgspec import Meta, Struct
 
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.quantities import bound, vacuous
+from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
 from hardness.runs.cells import Cost, interval
@@ -33,8 +34,8 @@ from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.record import Record
+from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.runs.run import Run
-from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.ladders import Ladder, Rung
 from instances.numbers import brief, write

@@ -16,10 +16,14 @@ from itertools import islice, product, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from hardness.learners.isolated import SubprocessLearner
+from hardness.learners.isolated.sandbox import require_out_of_reach
+from hardness.learners.learner import innermost
 from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
 from hardness.runs.least import Least
 from hardness.runs.processes import HardLimits
+from hardness.runs.registry import parse_learner
 from hardness.runs.rows import THRESHOLDS, Progress, Row, SweepRow, ThresholdRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
@@ -28,10 +32,6 @@ from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, SearchJob, job_of
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
-from hardness.upper import parse_learner
-from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.isolated.sandbox import require_out_of_reach
-from hardness.upper.learner import innermost
 from instances.errors import ToolkitError
 from instances.limits import available_memory
 from instances.result import Result, TableRow

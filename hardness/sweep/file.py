@@ -25,17 +25,17 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from hardness.bounds import BoundParameters
+from hardness.learners import Learner, learner_spec
+from hardness.learners.isolated import SubprocessLearner
+from hardness.learners.learner import innermost
 from hardness.oracles import Budget
 from hardness.runs.columns import numbers_of
 from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable
 from hardness.runs.names import brief_spec, numbers
 from hardness.runs.processes import HardLimits
+from hardness.runs.registry import LEARNERS, OBJECTS, parse_learner
 from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
-from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
-from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.learner import innermost
-from hardness.upper.registry import OBJECTS
 from instances import strict
 from instances.errors import DamagedFile, UsageError, require, unknown
 from instances.family import Family

@@ -18,14 +18,15 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from hardness.bounds import BoundParameters, certify
+from hardness.learners import Learner, Outcome, learner_spec
+from hardness.learners.isolated import SubprocessLearner
+from hardness.learners.learner import innermost
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned
+from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
-from hardness.upper import Learner, Outcome, fresh_learner, learner_spec, parse_learner
-from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.learner import innermost
 from instances.disk import damage
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family

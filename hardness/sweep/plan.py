@@ -13,11 +13,11 @@ from typing import Any
 
 from hardness.runs.least import PILOTS, Least
 from hardness.runs.record import Record, json_of
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob
-from hardness.upper import parse_learner
 from instances.result import TableRow
 from instances.spec import parse_stored
 

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from hardness.learners import Outcome
 from hardness.runs.columns import (
     BUDGET,
     COLUMNS,
@@ -32,7 +33,6 @@ from hardness.runs.columns import (
 )
 from hardness.runs.rows import CertificateRow, Row, SweepRow, ThresholdRow
 from hardness.runs.run import MACHINE, Run
-from hardness.upper import Outcome
 from instances.disk import atomic_write, os_errors, refuse_existing, refuse_unwritable
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line

@@ -22,7 +22,7 @@ def specs() -> list[str]:
 
 def learners() -> list[str]:
     """Name the built-in learners."""
-    from hardness.upper import LEARNERS
+    from hardness.runs.registry import LEARNERS
 
     return list(LEARNERS)
 

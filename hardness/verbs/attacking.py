@@ -63,7 +63,7 @@ def attack(
     from hardness.runs import attack as look
     from hardness.runs import attacks_on, distinct, require_support
     from hardness.runs.attack import Attacks, as_attack, estimate_of, out_of_reach
-    from hardness.upper import parse_learner
+    from hardness.runs.registry import parse_learner
 
     names = () if learner is None else sources.names(learner)
     source = sources.paired(source, a, b)

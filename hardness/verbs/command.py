@@ -228,7 +228,7 @@ def _by_name(value: Any) -> Any:
         return value.__name__
     if not hasattr(value, "learn") and not hasattr(value, "fit"):
         return value
-    from hardness.upper import learner_spec
+    from hardness.learners import learner_spec
 
     return learner_spec(value) if hasattr(value, "name") else type(value).__name__
 

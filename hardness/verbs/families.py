@@ -144,8 +144,8 @@ def learners(
 
 def _learners() -> "Answer":
     from hardness.report.text import table
-    from hardness.upper import LEARNERS
-    from hardness.upper.classes import VIEWS, view_of
+    from hardness.runs.classes import VIEWS, view_of
+    from hardness.runs.registry import LEARNERS
     from instances.result import Answer
 
     found = [
@@ -159,10 +159,11 @@ def _learners() -> "Answer":
 
 
 def _learner(name: str) -> "Answer":
+    from hardness.learners import Failed
+    from hardness.learners.isolated import SubprocessLearner
+    from hardness.runs.classes import view_of
     from hardness.runs.planned import not_loaded
-    from hardness.upper import Failed, parse_learner
-    from hardness.upper.classes import view_of
-    from hardness.upper.isolated import SubprocessLearner
+    from hardness.runs.registry import parse_learner
     from instances.result import Answer
     from instances.spec import parse
 
@@ -197,7 +198,7 @@ def _check(name: str) -> "Conformance":
 
 
 def _new(name: str, force: bool) -> "Answer":
-    from hardness.upper.plugins import template
+    from hardness.learners.plugins import template
     from instances.disk import write_text
     from instances.result import Answer
 

@@ -26,10 +26,10 @@ from instances.errors import ToolkitError, UsageError
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from hardness.learners import Learner
     from hardness.oracles import Budget
     from hardness.runs import Run
     from hardness.runs.own import Split
-    from hardness.upper import Learner
     from hardness.verbs.sources import Data, Source
 
 
@@ -126,7 +126,7 @@ def learn(
 
 def _announce(learner: "Learner", family: Any) -> None:
     """Say what a run will take, where that is worth a line."""
-    from hardness.upper.learner import expected
+    from hardness.learners.learner import expected
 
     if takes := expected(learner, family):
         progress.note(f"{learner.name} at d={family.d} takes {takes}")
@@ -142,7 +142,7 @@ def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:
     """Refuse to save the layer of a learner that finds none."""
-    from hardness.upper import LAYERED
+    from hardness.runs.registry import LAYERED
 
     if path is None:
         return
@@ -156,8 +156,8 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 def _saved(found: "Run", path: Path | None) -> "Run":
     """Write the layer that a run found; raises UsageError for a run that never began."""
+    from hardness.learners.learner import Outcome
     from hardness.runs.planned import not_loaded
-    from hardness.upper.learner import Outcome
 
     if found.outcome is Outcome.NOT_LOADED:
         raise not_loaded(found.learner, found.details)

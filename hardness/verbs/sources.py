@@ -13,8 +13,8 @@ from instances.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from hardness.learners import Learner
     from hardness.runs.own import Split
-    from hardness.upper import Learner
     from instances import Family, Folder
     from instances.samples import Samples
 
@@ -71,7 +71,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
         try:
             return parse(text), None
         except UsageError as error:
-            from hardness.upper import LEARNERS
+            from hardness.runs.registry import LEARNERS
 
             if text.partition(":")[0] in LEARNERS:
                 raise UsageError(
@@ -108,7 +108,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
     """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
     for file in files:
         if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
-            from hardness.upper.isolated.sandbox import require_out_of_reach
+            from hardness.learners.isolated.sandbox import require_out_of_reach
 
             require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
@@ -170,12 +170,12 @@ def learner(source: object) -> "Learner":
     """
     from dataclasses import replace
 
-    from hardness.upper import LEARNERS, parse_learner
+    from hardness.runs.registry import LEARNERS, parse_learner
 
     if isinstance(source, str):
         return parse_learner(source)
-    from hardness.upper.isolated import SubprocessLearner  # which names in text need not
-    from hardness.upper.plugins import adapt
+    from hardness.learners.isolated import SubprocessLearner  # which names in text need not
+    from hardness.learners.plugins import adapt
 
     name = str(getattr(source, "name", ""))
     if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
@@ -211,7 +211,7 @@ def require_carried(specs: Iterable[str], learners: Iterable[str], how: Any) -> 
     Interrupted runs of an object do not go on, since it may have changed. Its runs are in worker
     processes if the worker can have it. how: of Keeping.
     """
-    from hardness.upper.registry import OBJECTS
+    from hardness.runs.registry import OBJECTS
     from hardness.verbs.ask import cores
     from instances.spec import OWN
     from instances.userfile import pickled
@@ -234,7 +234,7 @@ def names(given: "Learners") -> tuple[str, ...]:
 
     An object has its own name, by which this process and its workers know it.
     """
-    from hardness.upper.registry import OBJECTS
+    from hardness.runs.registry import OBJECTS
 
     each = tuple(map(_name_of, several(given)))
     if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
@@ -249,8 +249,8 @@ def several(given: "Learners") -> tuple[Any, ...]:
 
 
 def _name_of(given: Any) -> str:
-    from hardness.upper import learner_spec, parse_learner
-    from hardness.upper.registry import OBJECTS
+    from hardness.learners import learner_spec
+    from hardness.runs.registry import OBJECTS, parse_learner
     from instances.errors import ToolkitError
 
     if isinstance(given, str):

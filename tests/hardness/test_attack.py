@@ -6,15 +6,16 @@ from importlib.util import find_spec
 import pytest
 from msgspec.structs import replace
 
+from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget, Usage
 from hardness.report.run import run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
 from hardness.runs.attack import known, out_of_reach
 from hardness.runs.claim import brief_claim, claim_words, fit
+from hardness.runs.registry import parse_learner
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
-from hardness.upper import Outcome, learner_spec, parse_learner
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.files import Held
 from instances.samples import samples, to_attention

@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from hardness.attacks import bruteforce, lattice, mitm, restricted
+from hardness.attacks.core import equations, gather, needed
+from hardness.attacks.elimination import independent, inverse, solve
+from hardness.attacks.lattice import left_out, tries
+from hardness.attacks.likelihood import UNIT, costs
+from hardness.attacks.restricted import expected_trials
+from hardness.learners import Outcome
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.runs import attacks_on, run
 from hardness.runs.distinguish import Uniform
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import attempt
-from hardness.upper import Outcome, bruteforce, lattice, mitm, parse_learner, restricted
-from hardness.upper.attack import equations, gather, needed
-from hardness.upper.costs import UNIT, costs
-from hardness.upper.lattice import left_out, tries
-from hardness.upper.modlinear import independent, inverse, solve
-from hardness.upper.restricted import expected_trials
 from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import samples
 from instances.secrets import Secrets

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from hardness import attack
+from hardness.attacks.core import wanted
+from hardness.attacks.counting import counted_rows, distinct, open_entries
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.claim import claim_words
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.attack import wanted
-from hardness.upper.counting import counted_rows, distinct, open_entries
+from hardness.runs.registry import parse_learner
 from hardness.verbs import sources
 from instances import parse
 from instances.errors import DamagedFile, TooLarge

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.attacks.decoder import Decoder
+from hardness.learners import Outcome
+from hardness.learners.learner import Failed, Hypothesis
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.attack import as_attack
 from hardness.runs.names import short
+from hardness.runs.registry import parse_learner
 from hardness.sweep.jobs import _origin
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.decoder import Decoder
-from hardness.upper.learner import Failed, Hypothesis
 from instances import parse
 
 SPECS = (
@@ -174,7 +175,7 @@ def test_what_fails_while_it_is_asked_is_let_go_of():
 )
 def test_no_secret_is_claimed_that_is_not_there(runs, monkeypatch):
     """Of coins, of hypotheses that learned nothing, of labels of another secret."""
-    monkeypatch.setattr("hardness.upper.decoder._POINTS", (64, 256))
+    monkeypatch.setattr("hardness.attacks.decoder._POINTS", (64, 256))
     family = parse("lwr:n=6,q=16,p=2,secret=binary")
     for seed in range(runs):
         instance, other = family.instance(seed), family.instance(seed + 10_000)

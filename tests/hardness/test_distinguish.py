@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from hardness.learners import Hypothesis
 from hardness.oracles import Budget
 from hardness.report.studies import distinction_words
 from hardness.runs import distinguish
@@ -21,7 +22,7 @@ from hardness.runs.distinguish import (
     threshold,
     trial_seed,
 )
-from hardness.upper import Hypothesis, parse_learner
+from hardness.runs.registry import parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.coded import CodedExamples
 

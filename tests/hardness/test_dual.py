@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
+from hardness.attacks.lattice import reduce
+from hardness.learners import Outcome
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.dual import Dual, ReducedSamples, Sums, lattice
-from hardness.upper.lattice import reduce
+from hardness.runs.registry import parse_learner
 from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import draw_samples
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hardness import estimate, figure, learn
 from hardness.cost.grid import grid
+from hardness.learners import Outcome
 from hardness.report import style as styles
 from hardness.report.charts.costs import draw_attacks, of_attacks
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
@@ -19,7 +20,7 @@ from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import COLOURS, SHAPES, style_of, styles_of
 from hardness.runs import compare
-from hardness.upper import LEARNERS, Outcome
+from hardness.runs.registry import LEARNERS
 from instances import UsageError, parse
 from instances.errors import DamagedFile, ToolkitError
 from instances.strict import read_json

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from hardness.learners import Outcome
+from hardness.learners.flips import hidden_set, times_for_flips
 from hardness.oracles import Budget, Meter, ValueOracle
 from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.flips import hidden_set, times_for_flips
+from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.streams import generator
 

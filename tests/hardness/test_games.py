@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.bounds.johnson import Johnson
+from hardness.learners import Outcome
 from hardness.oracles import (
     Budget,
     CertificateAdversary,
@@ -30,7 +31,7 @@ from hardness.oracles.means import by_code, secrets, unlisted
 from hardness.oracles.query import enumerate_mean
 from hardness.runs import play, run
 from hardness.runs.game import listed_spread
-from hardness.upper import Outcome, parse_learner
+from hardness.runs.registry import parse_learner
 from instances import Coded, ToolkitError, UsageError, parse
 from instances.errors import Refuted
 from tests.conftest import not_refused, script, with_bits
@@ -370,7 +371,7 @@ def test_tables_that_are_no_query_are_refused():
 LEARNER = """
 import numpy as np
 from hardness.oracles import Table
-from hardness.upper import member
+from hardness.learners import member
 
 class Asks:
     access = "queries"

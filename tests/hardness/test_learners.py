@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.learners import Outcome, learner_spec, regression, trained
+from hardness.learners.matching import match
+from hardness.learners.regression import features
+from hardness.learners.trained import evaluate, gradient, initial, layer_gradient
 from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.report.run import run_words
 from hardness.runs import run
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import layer_of
-from hardness.upper import Outcome, learner_spec, parse_learner, regression, trained
-from hardness.upper.matching import match
-from hardness.upper.regression import features
-from hardness.upper.trained import evaluate, gradient, initial, layer_gradient
 from instances import AttentionLayer, parse, read_folder, write_folder
 from instances.files import load_layer
 from tests.slopes import slopes_agree

@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from hardness.learners import Outcome, lifted
+from hardness.learners.lifted import Cubic, FirstOrder, LeastSquares, tensor
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import run
-from hardness.upper import Outcome, lifted, parse_learner
-from hardness.upper.lifted import Cubic, FirstOrder, LeastSquares, tensor
+from hardness.runs.registry import parse_learner
 from instances import AttentionLayer, parse
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardness.learners import Outcome
 from hardness.oracles import (
     Budget,
     Character,
@@ -26,10 +27,10 @@ from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.comparison import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
+from hardness.runs.classes import class_of, view_of
 from hardness.runs.game import play
+from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.runs.run import Run
-from hardness.upper import LEARNERS, Outcome, parse_learner
-from hardness.upper.classes import class_of, view_of
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of
 from tests.conftest import not_refused

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from hardness.bounds import BoundParameters, certify
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.report.charts.runs import both_sides
 from hardness.report.comparison import comparison_table
@@ -26,7 +27,6 @@ from hardness.runs.certified import Certifier
 from hardness.runs.names import short
 from hardness.runs.run import Run
 from hardness.runs.stress import stress
-from hardness.upper import Outcome
 from instances import parse
 from instances.errors import DamagedFile
 from instances.ladders import ladder_of

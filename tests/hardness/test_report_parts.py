@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.report.charts.phase import needed, of_phase
 from hardness.report.figures import draw, numbers
@@ -24,7 +25,6 @@ from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
 from hardness.runs.rows import CertificateRow
 from hardness.sweep.store import create
-from hardness.upper import Outcome
 from instances import parse
 from instances.errors import DamagedFile, UsageError
 from tests.hardness.sweep.here import sweep_here

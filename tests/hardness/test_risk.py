@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2
 
+from hardness.learners import Failed, Hypothesis, Outcome
 from hardness.oracles import Budget
 from hardness.runs import measure, run
 from hardness.runs import risk as risks
@@ -23,7 +24,6 @@ from hardness.runs.risk import (
     lengths,
     settled,
 )
-from hardness.upper import Failed, Hypothesis, Outcome
 from instances import ToolkitError, parse
 from instances.cubic import coefficients, power, reach
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from hardness.bounds.leap import leap, least_degree, weights
+from hardness.learners.factor import factor, factor_table
+from hardness.learners.reduced import predictor
+from hardness.learners.spectra import learned, member_spectrum, spectrum
 from hardness.oracles import Budget
 from hardness.runs import learn_once, spectra
-from hardness.upper import parse_learner
-from hardness.upper.factor import factor, factor_table
-from hardness.upper.reduced import predictor
-from hardness.upper.spectra import learned, member_spectrum, spectrum
+from hardness.runs.registry import parse_learner
 from instances import TooLarge, UsageError, parse, tokens, write_folder
 from instances.symmetric import to_float
 from tests.conftest import every_token

@@ -6,17 +6,17 @@ import json
 import numpy as np
 import pytest
 
+from hardness.learners.fitting import Data, Result, error_bound, relative_error
+from hardness.learners.staged import StageFailed, StageReport, diagnose, moment
+from hardness.learners.staged.moment import beyond_linear
+from hardness.learners.staged.runner import Runner
 from hardness.oracles import Budget, Meter
 from hardness.report.charts.stages import of_stages
 from hardness.report.figures import draw, numbers
 from hardness.report.run import run_words
 from hardness.report.stages import stage_words
 from hardness.runs import run
-from hardness.upper import parse_learner
-from hardness.upper.fitting import Data, Result, error_bound, relative_error
-from hardness.upper.staged import StageFailed, StageReport, diagnose, moment
-from hardness.upper.staged.moment import beyond_linear
-from hardness.upper.staged.runner import Runner
+from hardness.runs.registry import parse_learner
 from instances import AttentionLayer, DamagedFile, parse
 from tests.conftest import not_refused
 from tests.planted import flagged

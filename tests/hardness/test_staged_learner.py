@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.learners import Outcome
+from hardness.learners.fitting import relative_error
+from hardness.learners.levenberg import Levenberg
+from hardness.learners.staged import Staged, StageReport, diagnose
+from hardness.learners.staged.supply import Whitening
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import run
-from hardness.upper import Outcome
-from hardness.upper.fitting import relative_error
-from hardness.upper.levenberg import Levenberg
-from hardness.upper.staged import Staged, StageReport, diagnose
-from hardness.upper.staged.supply import Whitening
 from instances import AttentionLayer, parse
 from instances.teacher import teach
 from tests.planted import flagged, learn, measured

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hardness.learners.staged import Data, StageFailed
+from hardness.learners.staged.practical import StagedPlan, practical
+from hardness.learners.staged.runner import Runner
+from hardness.learners.staged.supply import Supply
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.upper.staged import Data, StageFailed
-from hardness.upper.staged.practical import StagedPlan, practical
-from hardness.upper.staged.runner import Runner
-from hardness.upper.staged.supply import Supply
 from instances import parse
 from instances.errors import TooLarge
 

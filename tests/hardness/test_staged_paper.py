@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from hardness.learners import Outcome
+from hardness.learners.staged import StageFailed, agreement, constraints
+from hardness.learners.staged.body import Body, extract, least_epsilon, minimum_norm, support
+from hardness.learners.staged.refine import refine_by_proxy
 from hardness.oracles import Budget
-from hardness.upper import Outcome
-from hardness.upper.staged import StageFailed, agreement, constraints
-from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm, support
-from hardness.upper.staged.refine import refine_by_proxy
 from instances import AttentionLayer, UsageError, parse
 from tests.planted import flagged, labelled, learn, measured, planted, true_span
 

@@ -10,11 +10,10 @@ import pytest
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
-from hardness.oracles import Budget, ExampleOracle, Meter, Spent
-from hardness.upper.attention import columns, linearize
-from hardness.upper.fitting import Data, relative_error, repeated
-from hardness.upper.levenberg import enough
-from hardness.upper.staged import (
+from hardness.learners.attention import columns, linearize
+from hardness.learners.fitting import Data, relative_error, repeated
+from hardness.learners.levenberg import enough
+from hardness.learners.staged import (
     StageFailed,
     agreement,
     constraints,
@@ -28,10 +27,11 @@ from hardness.upper.staged import (
     single,
     span,
 )
-from hardness.upper.staged.hull import Constraints
-from hardness.upper.staged.moment import disagreement
-from hardness.upper.staged.span import row_whitening, second_moment
-from hardness.upper.staged.supply import Supply
+from hardness.learners.staged.hull import Constraints
+from hardness.learners.staged.moment import disagreement
+from hardness.learners.staged.span import row_whitening, second_moment
+from hardness.learners.staged.supply import Supply
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from instances import AttentionLayer, UsageError, parse
 from instances.layer import softmax_rows
 from tests.conftest import not_refused
@@ -228,7 +228,7 @@ def test_the_number_of_heads_may_be_given_and_has_bounds():
 def test_the_span_by_products_is_that_by_matrices(monkeypatch):
     _, data, _, _, around = stages(3, 2, 10, 15_000)
     by_matrices = span(around.found, data)
-    monkeypatch.setattr(sys.modules["hardness.upper.staged.span"], "MATRIX_D", 8)
+    monkeypatch.setattr(sys.modules["hardness.learners.staged.span"], "MATRIX_D", 8)
     by_products = span(around.found, data)
     assert by_products.heads == by_matrices.heads == 3
     assert by_products.gap == pytest.approx(by_matrices.gap, rel=0.3)

@@ -14,9 +14,9 @@ from hardness.oracles import Budget
 from hardness.report.stress import certified_words, headline, stress_words
 from hardness.runs.names import short_specs
 from hardness.runs.planned import Planned, here
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import run
 from hardness.runs.stress import Trials, confidence, held, instance_seeds, needed, stress
-from hardness.upper import parse_learner
 from instances import UsageError, parse
 from instances.ladders import ladder_of
 

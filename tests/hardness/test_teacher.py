@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.learners.matching import match
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, measure, run
+from hardness.runs.registry import parse_learner
 from hardness.runs.risk import cut
-from hardness.upper import parse_learner
-from hardness.upper.matching import match
 from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder
 from instances.dense import row_reach
 from instances.files import write_folder
@@ -132,7 +132,7 @@ def test_heads_are_compared_where_labels_show_them():
 
 
 CLOSEST = """
-from hardness.upper.plugins import function
+from hardness.learners.plugins import function
 
 @function(view="tokens", examples=4000)
 def closest(x, y):

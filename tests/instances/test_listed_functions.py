@@ -7,7 +7,7 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 
 FILE = """

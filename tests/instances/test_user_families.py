@@ -7,9 +7,9 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.runs.processes import HardLimits, Worker, own_pickled
+from hardness.runs.registry import parse_learner
 from hardness.sweep import cluster
 from hardness.sweep.jobs import run_job
-from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
 

@@ -7,14 +7,15 @@ from itertools import product, zip_longest
 
 from hardness.bounds import Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.learners import Outcome
 from hardness.report.charts.runs import CERTIFIED
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
+from hardness.runs.registry import LEARNERS
 from hardness.runs.run import MACHINE, Run
-from hardness.upper import LEARNERS, Outcome
 from instances import numbers
 from instances.numbers import brief, write
 

@@ -5,7 +5,7 @@ import math
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import COLOURS, Style, wall
 from hardness.runs import Run
-from hardness.upper import parse_learner
+from hardness.runs.registry import parse_learner
 from instances.errors import DamagedFile
 from instances.parameters import brief
 from instances.spec import parse_stored

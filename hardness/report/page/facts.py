@@ -20,9 +20,9 @@ from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.groups import Line, lines
 from hardness.runs.names import Value, brief_spec
+from hardness.runs.registry import LEARNERS
 from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.stress import TERMS
-from hardness.upper import LEARNERS
 from instances.errors import UsageError
 from instances.numbers import write
 from instances.spec import parse_stored

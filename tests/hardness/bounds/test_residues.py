@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hardness.bounds import certify
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
+from hardness.learners.spectra import residue_spectrum
 from hardness.report.claims import sentence
-from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
 from tests import laws
 from tests.conftest import with_bits

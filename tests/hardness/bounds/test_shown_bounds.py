@@ -23,8 +23,8 @@ from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.certified import number, success
 from hardness.runs.game import play
+from hardness.runs.registry import parse_learner
 from hardness.runs.stress import Stress, stress
-from hardness.upper import parse_learner
 from instances import parse
 from instances.ladders import ladder_of
 from tests.charts import panels_of

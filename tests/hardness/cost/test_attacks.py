@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hardness import estimate
+from hardness.attacks.core import needed
 from hardness.cost.attacks import LATTICE, OTHERS, setting
 from hardness.cost.grid import grid, search
 from hardness.cost.hybrid import GAP
@@ -27,7 +28,6 @@ from hardness.cost.sets import SETS, find, given
 from hardness.cost.success import log_single
 from hardness.report.cost import attack_words, estimate_words, grid_words
 from hardness.report.export import text
-from hardness.upper.attack import needed
 from instances import ToolkitError, UsageError, parse
 from tests.conftest import not_refused
 from tests.laws import chi_square

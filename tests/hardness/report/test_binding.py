@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from hardness.bounds import certify
 from hardness.oracles import Budget
 from hardness.oracles.budget import Usage
+from hardness.runs.classes import CLASSES
 from hardness.runs.names import brief_spec
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import run
-from hardness.upper import parse_learner
-from hardness.upper.classes import CLASSES
 from instances import parse
 from instances.spec import FAMILIES
 from tests.conftest import script

@@ -9,7 +9,7 @@ from instances import ToolkitError, UsageError
 _FAMILIES = ("parity:d=8,m=1", "nice:m=1,k=2,d=6")
 _GOOD = """
 import numpy as np
-from hardness.upper.plugins import function
+from hardness.learners.plugins import function
 
 @function(view="reduced")
 def good(z, s):

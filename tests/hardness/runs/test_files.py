@@ -7,8 +7,8 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import AttackResult, attack, compare, run
 from hardness.runs.attack import Attacks
+from hardness.runs.registry import parse_learner
 from hardness.runs.stress import stress
-from hardness.upper import parse_learner
 from instances import AlreadyExists, DamagedFile, parse
 from instances.ladders import ladder_of
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs.least import (
     Bracket,
@@ -24,7 +25,6 @@ from hardness.runs.least import (
     size,
     walk,
 )
-from hardness.upper import Outcome
 from instances.errors import UsageError
 
 _ASKED = Search(

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.learners import Outcome
+from hardness.learners.attention import columns, linearize
+from hardness.learners.plugins import function
+from hardness.learners.trained import layer_gradient
 from hardness.report.run import run_words
 from hardness.runs import Run
 from hardness.runs.heldout import measure_held_out, ratio_interval, unsuited
 from hardness.runs.own import read_data, split
-from hardness.upper import Outcome
-from hardness.upper.attention import columns, linearize
-from hardness.upper.plugins import function
-from hardness.upper.trained import layer_gradient
 from hardness.verbs.sources import own_data
 from instances import AttentionLayer, DamagedFile, UsageError, parse
 from instances.spec import parse_stored
 
 LEARNERS = """
     import numpy as np
-    from hardness.upper import Hypothesis
+    from hardness.learners import Hypothesis
 
     class Own:
         access, revision, about = "examples", 1, "a learner of a user"

@@ -4,11 +4,12 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import run, table
 from hardness.runs.columns import COLUMNS, JSON
 from hardness.runs.groups import comparable, over_one, over_two
-from hardness.upper import Outcome, parse_learner
+from hardness.runs.registry import parse_learner
 from instances import parse
 
 BASE = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())

@@ -8,11 +8,12 @@ from functools import cache
 from msgspec.structs import replace
 
 from hardness.bounds import BoundParameters, certify
+from hardness.learners import Outcome
 from hardness.oracles import Budget
+from hardness.runs.registry import parse_learner
 from hardness.runs.rows import CertificateRow, SweepRow
 from hardness.runs.run import run
 from hardness.sweep.jobs import run_job
-from hardness.upper import Outcome, parse_learner
 from instances import parse
 
 BUDGET = Budget(examples=100, seconds=2.5)

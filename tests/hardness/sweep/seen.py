@@ -6,11 +6,11 @@ from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 
+from hardness.learners.isolated.proc import below
 from hardness.oracles import Budget
 from hardness.runs.processes import HardLimits
+from hardness.runs.registry import parse_learner
 from hardness.sweep.jobs import run_job
-from hardness.upper import parse_learner
-from hardness.upper.isolated.proc import below
 from tests.hardness.sweep.misbehaving import bad
 from tests.waiting import wait_for
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from hardness import __version__
+from hardness.learners.isolated.sandbox import sandboxed
 from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import answer as well
-from hardness.upper.isolated.sandbox import sandboxed
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from hardness.bounds import BoundParameters
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run
 from hardness.sweep.file import read_sweep, read_text, require_count
 from hardness.sweep.jobs import CertificateJob, Finished, RunJob, read_job, run_job
 from hardness.sweep.plan import plan
-from hardness.upper import Outcome, parse_learner
 from instances.errors import UsageError
 
 HEAD = 'format = "hardness-sweep/1"\nname = "x"\n'

@@ -9,13 +9,13 @@ import sys
 import numpy as np
 import pytest
 
+from hardness.learners.isolated.proc import below
+from hardness.learners.isolated.sandbox import sandboxed
 from hardness.oracles import Budget
 from hardness.runs import planned, processes, run
 from hardness.runs.processes import Aborted, HardLimits, Worker, execute
+from hardness.runs.registry import parse_learner
 from hardness.sweep.pool import attempt, local
-from hardness.upper import parse_learner
-from hardness.upper.isolated.proc import below
-from hardness.upper.isolated.sandbox import sandboxed
 from instances.errors import ToolkitError
 from instances.spec import parse
 from tests.hardness.sweep.misbehaving import answer, bad

@@ -9,10 +9,10 @@ import random
 import pytest
 from msgspec.structs import replace
 
+from hardness.learners import Outcome
 from hardness.report.stored_rows import export
 from hardness.runs.columns import COLUMNS, PASSING
 from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
-from hardness.upper import Outcome
 from instances.errors import AlreadyExists, UsageError
 from tests.hardness.sweep.making import key, made_run, rows, sweep
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.report.charts.runs import of_least
 from hardness.report.export import text
@@ -23,7 +24,6 @@ from hardness.sweep import Interrupted, read_text
 from hardness.sweep.plan import plan
 from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import merge, read
-from hardness.upper import Outcome
 from instances.errors import UsageError
 from instances.result import Answer
 from tests.hardness.sweep.here import Here, sweep_here

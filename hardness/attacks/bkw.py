@@ -1,0 +1,306 @@
+"""BKW: samples that agree in a block of coordinates are subtracted, until few coordinates are left.
+
+Then a Fourier transform over Z_q^m scores all values of those that are left. A label goes in as its
+mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE and LWR are one case:
+the difference of two samples has u u'*. Coordinates that are found are taken out, and the rest is
+solved in the same way. [BKW03, LF06, ACFFP15, DTV15]
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.core import (
+    SecretSearch,
+    believed,
+    conclude,
+    gather,
+    is_member,
+    needed,
+    out_of_time,
+    values_of,
+)
+from hardness.learners.learner import Hypothesis, Outcome
+from hardness.numerics.walsh import walsh_hadamard
+from hardness.oracles import ExampleOracle
+from instances.family import Secret
+from instances.limits import require_memory
+from instances.lwe import Modular
+from instances.residues import dot
+from instances.samples import Samples, samples
+from instances.streams import generator
+
+_MOST_SAMPLES = 1 << 22
+_MOST_ENTRIES = 1 << 22  # of a transform
+_MARGIN = 7.0  # standard deviations by which the true peak stands above the largest other one
+_PER_BUCKET = 3  # samples, which make as many differences within buckets
+_MOST_ROUNDS = 8
+_TRIALS = 8  # orders of the coordinates
+_PEAKS = 64  # of the transform that are looked at
+_BRANCHES = 3  # of them that are followed: a label may not tell s from -s after a difference
+
+Labels = NDArray[np.float64] | NDArray[np.complex128]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlocksPlan:
+    """Rounds, coordinates that a round clears, coordinates in the transform, samples to start with.
+
+    kept: samples in a round; amplified: whether sums of pairs of the samples start it.
+    """
+
+    rounds: int
+    block: int
+    last: int
+    samples: int
+    kept: int
+    amplified: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Samples on some coordinates: a (N, n) in 0 .. q-1, labels (N,), of mean square 1."""
+
+    q: int
+    a: NDArray[np.unsignedinteger]
+    labels: Labels
+
+    def difference(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> "Rows":
+        """Subtract samples j from samples i."""
+        left = self.a[i]
+        left += self.a.dtype.type(self.q) - self.a[j]
+        left %= self.a.dtype.type(self.q)
+        return Rows(q=self.q, a=left, labels=self.labels[i] * np.conj(self.labels[j]))
+
+
+def character(family: Modular) -> tuple[Labels, float]:
+    """Compute E[w^t | code], t uniform, to mean square 1: (levels,), and its size before that.
+
+    >>> from instances import parse
+    >>> found, gain = character(parse("lpn:n=8,noise=0.1"))
+    >>> found.round(9).tolist(), round(gain, 9)
+    ([1.0, -1.0], 0.8)
+    """
+    q, levels = family.q, family.outcomes
+    w = np.exp(2j * np.pi * np.arange(q) / q)
+    if family.errors is None:
+        share = np.bincount(family.table, minlength=levels) / q
+        mean = np.bincount(family.table, w.real, levels) + 1j * np.bincount(
+            family.table, w.imag, levels
+        )
+        found = mean / (share * q)
+    else:
+        share = np.full(q, 1 / q)
+        found = w * complex(family.chances @ np.conj(w))
+    size = math.sqrt(float(share @ np.abs(found) ** 2))
+    if size < 1e-9:
+        return found, 0.0
+    found = found / size
+    return (found.real if q == 2 else found), size
+
+
+def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan | None:
+    """Find the rounds and blocks with the least work, for as many samples as there are.
+
+    gain: the mean of a sample's label times the conjugate of its true character, which a round
+    squares. None where nothing fits.
+
+    >>> choose(2, 32, 0.8)
+    BlocksPlan(rounds=2, block=10, last=12, samples=3075, kept=3075, amplified=False)
+    """
+    best: tuple[float, BlocksPlan] | None = None
+    for last in range(1, n + 1):
+        if q**last > _MOST_ENTRIES:
+            break
+        for rounds in range(0 if last == n else 1, _MOST_ROUNDS + 1 if last < n else 1):
+            block = -(-(n - last) // rounds) if rounds else 0
+            for amplified in (False, True):
+                plan = _plan(q, last, rounds, block, gain, amplified)
+                if plan is None or (have is None and amplified) or plan.samples > (have or 2**62):
+                    continue
+                work = (rounds + amplified + 1) * plan.kept * n + last * q**last
+                if best is None or work < best[0]:
+                    best = work, plan
+    return best and best[1]
+
+
+def _plan(
+    q: int, last: int, rounds: int, block: int, gain: float, amplified: bool
+) -> BlocksPlan | None:
+    left = gain ** (2 ** (rounds + amplified))
+    if left < 1e-3 or q**block > _MOST_SAMPLES:
+        return None
+    peak = (math.sqrt(2 * last * math.log(q)) + _MARGIN) / left
+    buckets = q**block // (1 if q == 2 else 2) + 1
+    kept = max(math.ceil(peak**2), _PER_BUCKET * buckets if rounds else 0)
+    if kept > _MOST_SAMPLES:
+        return None
+    samples = math.ceil(math.sqrt(2 * kept)) + 1 if amplified else kept
+    return BlocksPlan(
+        rounds=rounds, block=block, last=last, samples=samples, kept=kept, amplified=amplified
+    )
+
+
+def amplify(rows: Rows, count: int) -> Rows:
+    """Make `count` samples of the differences of pairs, near pairs first."""
+    size = len(rows.labels)
+    left, right, lag, made = [], [], 1, 0
+    while made < count and lag < size:
+        left.append(np.arange(size - lag))
+        right.append(left[-1] + lag)
+        made, lag = made + size - lag, lag + 1
+    return rows.difference(np.concatenate(left)[:count], np.concatenate(right)[:count])
+
+
+def clear(rows: Rows, block: int, count: int) -> Rows:
+    """Clear the first coordinates: differences of samples, or sums, that agree in them. [LF06]
+
+    At most `count`, near pairs first. The cleared coordinates are cut off.
+    """
+    q, block = rows.q, min(block, rows.a.shape[1])
+    key = np.zeros(len(rows.a), np.int64)
+    mirror = np.zeros(len(rows.a), np.int64)
+    for j in range(block):
+        column = rows.a[:, j].astype(np.int64)
+        key, mirror = key * q + column, mirror * q + (q - column) % q
+    a, labels = rows.a, rows.labels
+    flip = mirror < key
+    if flip.any():
+        a, labels = a.copy(), labels.copy()
+        a[flip] = (q - a[flip]) % q
+        labels[flip] = np.conj(labels[flip])
+    order = np.argsort(np.minimum(key, mirror), kind="stable")
+    sorted_key = np.minimum(key, mirror)[order]
+    left, right, lag, made = [order[:0]], [order[:0]], 1, 0
+    while made < count and lag < len(order):
+        same = np.flatnonzero(sorted_key[lag:] == sorted_key[:-lag])
+        if not len(same):
+            break
+        left.append(order[same + lag])
+        right.append(order[same])
+        made, lag = made + len(same), lag + 1
+    kept = Rows(q=q, a=a[:, block:], labels=labels)
+    return kept.difference(np.concatenate(left)[:count], np.concatenate(right)[:count])
+
+
+def scores(rows: Rows) -> NDArray[np.float64]:
+    """Score all values of the coordinates: sum of labels times w^-<a, s>, real part, (q^n,).
+
+    Divided by the root of the number of samples, so that all but the true one are about 1 in size.
+    """
+    q, n = rows.q, rows.a.shape[1]
+    place = np.zeros(len(rows.a), np.int64)
+    for j in range(n):
+        place = place * q + rows.a[:, j]
+    root = math.sqrt(max(1, len(place)))
+    if q == 2:
+        out = np.bincount(place, np.real(rows.labels), 2**n) / root
+        walsh_hadamard(out)
+        return out
+    from scipy.fft import fftn
+
+    values = np.bincount(place, rows.labels.real, q**n) + 1j * np.bincount(
+        place, rows.labels.imag, q**n
+    )
+    return np.asarray(fftn(values.reshape((q,) * n)).real.reshape(-1) / root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bkw(SecretSearch):
+    """Runs BKW; fewer samples than its plan takes are amplified.
+
+    A step is an order of the coordinates; order i is the same in all runs.
+    """
+
+    name: ClassVar[str] = "bkw"
+    about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
+
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that samples or transforms are too many, or None."""
+        if choose(forms.q, forms.n, character(forms)[1]) is None:
+            return "it takes more than 2^22 samples, or labels say nothing of <a, s>"
+        return None
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Try some orders of the coordinates until a secret is believed."""
+        family, gain = oracle.family, character(forms)[1]
+        plan = choose(forms.q, forms.n, gain)
+        count = self.samples or max(needed(forms), plan.samples if plan else 0)
+        require_memory(8 * count * forms.n * 3, f"{count} samples of {forms.spec}")
+        found = gather(oracle, count, samples)
+        plan = choose(forms.q, forms.n, gain, len(found))
+        if plan is None:
+            return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
+        details: dict[str, Any] = {"rounds": plan.rounds, "block": plan.block}
+        details["amplified"] = plan.amplified
+        best: Secret | None = None
+        for index in range(self.start, _TRIALS):
+            order = generator(0, "bkw", "order", index).permutation(forms.n)
+            for secret in candidates(oracle, found, gain, order):
+                if secret is None:
+                    return out_of_time(family, index, _TRIALS, samples=len(found), **details)
+                if not is_member(forms, secret):
+                    continue
+                if believed(found, secret):
+                    return conclude(family, found, secret, order=index, **details)
+                best = best or secret
+        return conclude(family, found, best, orders=_TRIALS, **details)
+
+
+def candidates(
+    oracle: ExampleOracle, found: Samples, gain: float, order: NDArray[np.intp]
+) -> Iterator[Secret | None]:
+    """Find secrets by the peaks of the transforms, likeliest first; None where the time is over."""
+    family = found.family
+    q, labels = family.q, character(family)[0][found.codes]
+    small = np.uint8 if q <= 128 else np.uint32
+    allowed = np.zeros(q, np.bool_)
+    allowed[[0, *(v % q for v in values_of(family))]] = True
+    known: list[tuple[int, ...]] = [()]  # of the coordinates order[n - len:], to be followed
+    while known:
+        tail = known.pop()
+        missing = family.n - len(tail)
+        if not missing:
+            out = np.zeros(family.n, np.int64)
+            out[order] = tail
+            if (secret := family.secrets.lift(out.tolist())) is not None:
+                yield secret
+            continue
+        plan = choose(q, missing, gain, len(found))
+        if plan is None:
+            continue
+        partial = np.zeros(family.n, np.int64)
+        partial[order[missing:]] = tail
+        turned = labels * np.exp(-2j * np.pi * dot(found.a, partial, q) / q)
+        rows = Rows(
+            q=q,
+            a=found.a[:, order[:missing]].astype(small),
+            labels=turned.real if q == 2 else turned,
+        )
+        if plan.amplified:
+            rows = amplify(rows, plan.kept)
+        for _ in range(plan.rounds):
+            if not oracle.meter.has_time():
+                yield None
+                return
+            rows = clear(rows, min(plan.block, rows.a.shape[1] - plan.last), plan.kept)
+        known += [(*peak, *tail) for peak in peaks(rows, allowed)[::-1]]
+
+
+def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+    """Return the few values of the coordinates that score highest, of those that are allowed."""
+    found = scores(rows)
+    n = rows.a.shape[1]
+    top = np.argsort(found)[::-1] if len(found) <= _PEAKS else _largest(found)
+    values = np.array(np.unravel_index(top, (rows.q,) * n)).T
+    good = values[allowed[values].all(axis=1)]
+    return [tuple(map(int, row)) for row in good[:_BRANCHES]]
+
+
+def _largest(found: NDArray[np.float64]) -> NDArray[np.intp]:
+    top = np.argpartition(found, -_PEAKS)[-_PEAKS:]
+    return np.asarray(top[np.argsort(found[top])[::-1]])

@@ -1,0 +1,213 @@
+"""Any learner as an attack: what it learned is asked at chosen points until the secret falls out.
+
+Let h be the hypothesis less its mean, and f(<a, s> mod q) the mean label less its own. If h is c f
+and what does not correlate with it, then for uniform a
+
+    E h(a) h(a + x e_i)  is  c^2 E f(t) f(t + x s_i),
+
+whose shape in x tells |s_i|, and with two entries moved at once whether s_i and s_j have one sign.
+For labels of two halves of Z_q and x = q/2 it is +-1, and the sign tells s_i mod 2 as soon as h is
+right at more than 3/4 of all points, wherever it is wrong, and at more than 1/2 where it is wrong
+by chance alone. The points are made here, and no more examples are asked for but those by which a
+candidate is verified. They are weighed against all secrets, so it does not matter what else they
+served: labels that are coins favour any secret as much with a chance of 2^-30.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.core import better, conclude, gather, needed
+from hardness.learners.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
+from hardness.oracles import Meter, Spent
+from instances.coded import Coded
+from instances.family import Family, Secret
+from instances.lwe import Modular
+from instances.residues import centred
+from instances.samples import Samples, samples
+from instances.streams import generator
+
+Array = NDArray[np.float64]
+PREFIX = "decode"
+_POINTS = (128, 1024, 8192)  # at which an entry is read, until a secret is believed
+_SHIFTS, _WIDEST = 8, 32  # of an entry, and how large one may be
+_SCALES = [j / 50 for j in range(1, 51)]
+_AT_ONCE = 1 << 22  # numbers of tokens
+_FLAT = 1e-12  # of the variance of predictions: nothing was learned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoder:
+    """A learner of labels as a search for the secret: "decode:LEARNER".
+
+    of: the learner, which learns as ever from the examples after those that verify a candidate.
+    """
+
+    name: ClassVar[str] = PREFIX
+    revision: ClassVar[int] = 1
+    about: ClassVar[str] = "another learner's hypothesis, asked at chosen points for the secret"
+
+    of: Learner
+
+    @property
+    def access(self) -> Access:
+        """What the learner gets."""
+        return self.of.access
+
+    @property
+    def view(self) -> View:
+        """What the learner sees."""
+        view: View = getattr(self.of, "view", "examples")
+        return view
+
+    @property
+    def spec(self) -> str:
+        """Its name, with that of the learner."""
+        return f"{PREFIX}:{learner_spec(self.of)}"
+
+    def supports(self, family: Family) -> str | None:
+        """Families of linear forms mod an even number or a prime, with tokens that show a."""
+        if self.access not in ("examples", "either"):
+            return f"{self.of.name} learns from {self.access}: only learners from examples are read"
+        forms = family.linear_forms
+        if forms is None or not isinstance(family, Coded):
+            return family.lacks("coded" if forms else "linear_forms")
+        if max(map(abs, forms.secrets.values)) > _WIDEST:
+            return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
+        return self.of.supports(family)
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Learn, then read the secret off what was learned, unless the learner claims one."""
+        family = oracle.family
+        forms = family.linear_forms or family.refuse("linear_forms")
+        fresh = gather(oracle, needed(forms), samples)
+        found = self.of.learn(oracle, rng)
+        if found.secret is not None:
+            return found
+        try:
+            return _read(found, family, fresh, oracle.meter)
+        except BaseException:  # a process that predicts ends with it
+            found.close()
+            raise
+
+
+def _read(found: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
+    """Read the secret off a hypothesis by more and more points, while there is time."""
+    reader, best = _Reader(found, fresh.family, meter), None
+    claimed, over = conclude(family, fresh, None), None
+    try:
+        for points in _POINTS:
+            for secret in reader.read(points):
+                best = better(best, fresh, secret)
+            claimed = conclude(family, fresh, best[1] if best else None)
+            if (claimed.secret is not None and claimed.outcome is None) or reader.flat:
+                break
+    except Spent as spent:
+        over = SPENT[spent.resource]
+    details = claimed.details | {"points": reader.asked} | _told(found)
+    if claimed.secret is not None:
+        return replace(claimed, close=found.close, details=details)
+    return replace(found, outcome=found.outcome or over or claimed.outcome, details=details)
+
+
+def _told(found: Hypothesis) -> dict[str, Any]:
+    """What the learner said of itself, and how it ended."""
+    ended = {"learner_outcome": found.outcome.value} if found.outcome else {}
+    return {"learner": found.details, **ended}
+
+
+class _Reader:
+    """Asks a hypothesis at points of its choice."""
+
+    def __init__(self, found: Hypothesis, forms: Modular, meter: Meter) -> None:
+        self.found, self.forms, self.meter = found, forms, meter
+        self.asked, self.points, self.flat = 0, 0, False
+        power = np.abs(np.fft.rfft(forms.response - forms.response.mean())) ** 2
+        self.overlaps = np.fft.irfft(power, forms.q)
+        self.overlaps /= self.overlaps[0]
+
+    def read(self, points: int) -> list[Secret]:
+        """Read candidates off so many uniform points: entries centred, both signs of the whole."""
+        forms, self.points = self.forms, points
+        self.there = self._ask()
+        self.there -= self.there.mean()
+        self.flat = not self.there.var() > _FLAT
+        if self.flat:
+            return []
+        sizes = np.array(sorted({abs(v) for v in forms.secrets.values}))
+        shifts = self._shifts(int(sizes[-1]))
+        shapes = np.array([self._shape(int(size), shifts) for size in sizes])
+        curves = np.array([self._moved([i], shifts) for i in range(forms.n)])
+        which, scale = _nearest(curves, shapes)
+        entries = sizes[which]
+        places = np.flatnonzero(entries)
+        if min(forms.secrets.values) >= 0 or not len(places):
+            return [tuple(entries.tolist())]
+        shifts = self._shifts(2 * int(sizes[-1]))
+        one = next((int(i) for i in places if 2 * entries[i] % forms.q), int(places[0]))
+        for other in places[places != one]:
+            seen = self._moved([one, int(other)], shifts)
+            sums = (int(entries[one] + entries[other]), int(entries[one] - abs(entries[other])))
+            off = [((seen - scale * self._shape(u, shifts)) ** 2).sum() for u in sums]
+            entries[other] *= -1 if off[1] < off[0] else 1
+        return [tuple(centred(signed, forms.q).tolist()) for signed in (entries, -entries)]
+
+    def _shifts(self, wide: int) -> list[int]:
+        """Shifts by which entries up to `wide` are told apart: half of q for 0 and 1."""
+        halves = 1 << max(wide - 1, 0).bit_length()
+        steps = np.unique(np.linspace(1, halves, min(halves, _SHIFTS)).astype(int))
+        return [max(1, round(self.forms.q * int(j) / (2 * halves))) for j in steps]
+
+    def _shape(self, value: int, shifts: list[int]) -> Array:
+        """What moving <a, s> by value times each shift makes of a product, 1 where nothing."""
+        return self.overlaps[[value * x % self.forms.q for x in shifts]]
+
+    def _moved(self, places: list[int], shifts: list[int]) -> Array:
+        """The products with predictions where entries of a are moved, over their own square."""
+        out = [float((self.there * self._ask(places, x)).mean()) for x in shifts]
+        return np.array(out) / float((self.there**2).mean())
+
+    def _ask(self, places: Sequence[int] = (), x: int = 0) -> Array:
+        """The factor predicted at open tokens that show a, moved by x at places: (N,).
+
+        Raises Spent.
+        """
+        rows = max(1, _AT_ONCE // (2 * self.forms.d))
+        return np.concatenate(
+            [
+                self._ask_some(start, min(rows, self.points - start), list(places), x)
+                for start in range(0, self.points, rows)
+            ]
+        )
+
+    def _ask_some(self, start: int, count: int, places: list[int], x: int) -> Array:
+        self.meter.require_time()
+        self.asked += count
+        forms = self.forms
+        rng = generator(self.points, "decode", forms.seed_spec, str(start))  # as at every move
+        a = rng.integers(0, forms.q, (count, forms.n))
+        lifted = rng.integers(0, 1 << 62, a.shape)
+        first = rng.integers(0, 2, (count, forms.d), dtype=np.uint8)
+        a[:, places] = (a[:, places] + x) % forms.q
+        multiples = ((1 << forms.length) - 1 - a) // forms.q + 1
+        numbers = a + forms.q * (lifted % multiples)  # one of those that are a mod q
+        z = np.ones((len(a), forms.d), np.uint8)
+        z[:, 1:] = ((numbers[:, :, None] >> np.arange(forms.length)) & 1).reshape(len(a), -1)
+        tokens = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
+        return np.asarray(self.found.predict(tokens)[:, 0, 0] * tokens[:, 0, 0], np.float64)
+
+
+def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:
+    """Find the shapes, all scaled alike, that are nearest to curves: (n,), and the scale.
+
+    Where a hypothesis errs, all products of two points shrink alike.
+    """
+
+    def off(scale: float) -> Array:
+        return np.asarray(((curves[:, None] - scale * shapes) ** 2).sum(axis=2))
+
+    scale = min(_SCALES, key=lambda one: float(off(one).min(axis=1).sum()))
+    return off(scale).argmin(axis=1), scale

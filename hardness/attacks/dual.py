@@ -1,0 +1,373 @@
+"""The dual attack: short vectors of the dual lattice, and guesses of what they leave wide. [MR09]
+
+A row x of small integers makes of samples b = A s + e a reduced one, A' = x A and b' = x b mod q.
+Where x is short, and so are the columns of A' that were in the lattice, the cosine of
+2 pi (b' - <A', g>)/q over the other columns has the mean e^(-D/2) at the right guess g and 0 at
+wrong ones, and sums of many tell it [Albrecht17, EJK20]. What is left of the secret is read off
+entry by entry, by the same sum: first the cruel, then the cool [NMWSLCL24].
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.core import (
+    Attack,
+    Candidate,
+    better,
+    conclude,
+    gather,
+    needed,
+    no_lattice,
+    values_of,
+    wanted,
+)
+from hardness.attacks.lattice import (
+    LARGEST_BLOCK,
+    LLL_BLOCK,
+    left_out,
+    reduce,
+    require_fpylll,
+    root_hermite,
+    tries,
+)
+from hardness.learners.learner import SPENT, Hypothesis, nothing
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from instances.errors import UsageError
+from instances.family import Secret, require
+from instances.limits import require_memory
+from instances.lwe import Modular
+from instances.residues import centred
+from instances.samples import Samples, samples
+from instances.streams import generator
+
+MOST = 1 << 36  # guesses of a try
+_MOST_VECTORS = 1 << 13
+_MOST_VALUES = 33  # of an entry
+_KEPT = 8  # guesses that are verified
+_AT_ONCE = 1 << 20  # values of cosines
+_GRAIN = 16  # of the scales of x and of columns
+_NEAR = 0.25  # an entry whose mean is so near to a value begins there
+_CLEAR = 6  # standard deviations by which an entry that is not guessed shows
+_NARROW = 1e-9  # columns that are all 0 are taken to be as wide
+_MORE = 2  # times as many vectors: D is that of these errors, not of the mean ones
+_START, _STEP = 10, 4  # blocks before the last one
+
+Places = NDArray[np.int64]
+Waves = NDArray[np.complex64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReducedSamples:
+    """A' (N, n) centred, b' (N,) less the mean of R e, of samples (m,) and rows R (N, m).
+
+    They are samples of the same secret: b' - A' s = R e mod q. deviation: (N,), of the errors R e:
+    that of e times the lengths of rows.
+    """
+
+    samples: Samples
+    a: NDArray[np.int64]
+    b: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} reduced samples of {self.samples.family}"
+
+    @staticmethod
+    def combine(gathered: Samples, rows: NDArray[np.int64]) -> "ReducedSamples":
+        """Combine samples by rows; raises UsageError for rows that int64 does not hold.
+
+        >>> from instances import parse
+        >>> from instances.samples import draw_samples
+        >>> found = draw_samples(parse("lwe:n=4,q=97,sigma=1").instance(0), 3)
+        >>> ReducedSamples.combine(found, np.array([[1, 0, -1]])).deviation.round(2).tolist()
+        [1.41]
+        """
+        error, lengths = gathered.error, np.sqrt((rows.astype(float) ** 2).sum(axis=1))
+        most = int(abs(rows).sum(axis=1).max()) * gathered.q
+        if most >= 1 << 63:
+            raise UsageError(f"rows whose entries add up to {most // gathered.q} given: too wide")
+        exact = np.float64 if most < 1 << 53 else np.int64  # the first is much faster
+        table = rows.astype(exact) @ np.column_stack([gathered.a, gathered.b]).astype(exact)
+        table = centred(table.astype(np.int64), gathered.q)
+        return ReducedSamples(
+            samples=gathered,
+            a=table[:, :-1],
+            b=table[:, -1] - (error.mean if error else 0.0) * rows.sum(axis=1),
+            deviation=(error.deviation if error else 0.0) * lengths,
+        )
+
+    @cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """The root mean square of each column of A', (n,): q/sqrt(12) where it is uniform."""
+        return np.sqrt((self.a.astype(float) ** 2).mean(axis=0))
+
+    def noise(self, inside: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The deviation of b' less what the other columns make of the secret: (N,)."""
+        deviation = self.samples.family.secrets.moments[1]
+        return np.hypot(
+            self.deviation, deviation * np.sqrt((self.a[:, inside].astype(float) ** 2).sum(axis=1))
+        )
+
+
+def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
+    """Write the basis of all (w x, v y), y = x A mod q, of A (m, k), and the scale w/v near ratio.
+
+    ratio: of the deviations of errors and of entries of the secret.
+    """
+    m, k = a.shape
+    scale = Fraction(max(ratio, 1 / _GRAIN)).limit_denominator(_GRAIN)
+    basis = np.zeros((m + k, m + k), np.int64)
+    basis[:k, m:] = scale.denominator * q * np.eye(k, dtype=np.int64)
+    basis[k:, m:] = scale.denominator * centred(a, q)
+    basis[k:, :m] = scale.numerator * np.eye(m, dtype=np.int64)
+    return basis, scale
+
+
+def short_rows(
+    found: Samples, inside: Places, count: int, block: int, meter: Meter, rng: np.random.Generator
+) -> Iterator[Places]:
+    """Yield rows x (some, N) of N samples, again and again, by reducing lattices of `count` each.
+
+    The samples are chosen, and the columns `inside` are ordered, anew each time. Raises Spent.
+    """
+    blocks = [*range(_START, block, _STEP), block]
+    while True:
+        some, order = np.sort(rng.permutation(len(found))[:count]), rng.permutation(inside)
+        basis, scale = lattice(found.a[np.ix_(some, order)], found.q, _ratio(found.family))
+        *_, (_, short) = reduce(basis, blocks, meter, int(rng.integers(1 << 31)))
+        x = short[:, :count] // scale.numerator
+        rows = np.zeros((len(x), len(found)), np.int64)
+        rows[:, some] = x
+        yield rows[x.any(axis=1)]  # q times a unit vector says nothing
+
+
+def _ratio(forms: Modular) -> float:
+    error = Samples.none(forms).error
+    least = 1 / (2 * forms.n)  # all entries may be 1
+    return (error.deviation if error else 0.0) / max(forms.secrets.moments[1], least)
+
+
+class Sums:
+    """Sums over reduced samples of the cosines of 2 pi (b' - <A', s>)/q, weighted by e^(-D/2).
+
+    That is the mean of a cosine at the right guess, so it weighs best where lengths differ.
+    """
+
+    def __init__(self, found: ReducedSamples, places: Places) -> None:
+        """Prepare guesses at `places`; other entries begin at their mean, or near it at a value."""
+        law, self._turn = found.samples.family.secrets, 2 * math.pi / found.samples.q
+        self._values, self._places = np.array(law.values), places
+        require_memory(16 * (len(self._values) + 3) * found.a.size, f"{len(found)} vectors")
+        self._a, self._b = found.a, found.b
+        mean = law.moments[0]
+        near = self._values[np.argmin(abs(self._values - mean))]
+        self._entries = np.full(law.n, near if abs(near - mean) <= _NEAR else mean, float)
+        self._entries[places] = 0
+        self.weights = weights(found, places)
+        self._turned = np.stack([self._wave(-self._a * v) for v in self._values])
+
+    def _wave(self, numbers: NDArray[Any]) -> Waves:
+        return np.exp(1j * self._turn * numbers).astype(np.complex64)
+
+    def _at(self, entries: NDArray[np.float64]) -> Waves:
+        """The weighted waves whose real part is summed up: (N,)."""
+        return (self.weights * self._wave(self._b - self._a @ entries)).astype(np.complex64)
+
+    def best(self, weight: int, meter: Meter) -> list[tuple[float, Secret]]:
+        """Sum up at all guesses of at most `weight` entries that are not 0; give the best few.
+
+        A guess is n entries, 0 but at the places. Guesses are made longer by an entry at a time:
+        all that end a head are one product of matrices. Raises Spent.
+        """
+        others = np.flatnonzero(self._values)
+        table = self._turned[others][:, :, self._places].transpose(1, 2, 0)
+        table = table.reshape(len(self._b), -1)  # a column a place and value
+        both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
+        start = self._at(self._entries)
+        kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
+        step = max(1, _AT_ONCE // max(both.shape))
+        most = min(weight, len(self._places))
+
+        def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
+            """Sum up at heads (some, size) with one entry more, then lengthen those."""
+            meter.require_time()
+            last = heads[:, -1] // len(others) if heads.size else np.full(len(heads), -1)
+            after = column // len(others) > last[:, None]
+            found = np.concatenate([waves.real, waves.imag], axis=1) @ both
+            found = np.where(after, found, -np.inf).ravel()
+            for one in np.argpartition(found, -min(_KEPT, len(found)))[-_KEPT:].tolist():
+                row, end = divmod(one, len(column))
+                kept.append((float(found[one]), (*heads[row].tolist(), end)))
+            kept[:] = sorted(kept, reverse=True)[:_KEPT]
+            if heads.shape[1] + 1 < most:
+                rows, ends = np.nonzero(after)
+                for i in range(0, len(rows), step):
+                    row, end = rows[i : i + step], ends[i : i + step]
+                    lengthen(waves[row] * table.T[end], np.column_stack([heads[row], end]))
+
+        if most:
+            lengthen(start[None], np.zeros((1, 0), np.intp))
+        return [(score, self._guess(chosen, others)) for score, chosen in kept if score > -np.inf]
+
+    def _guess(self, columns: tuple[int, ...], others: NDArray[np.intp]) -> Secret:
+        out = [0] * len(self._entries)
+        for one in columns:
+            place, value = divmod(one, len(others))
+            out[int(self._places[place])] = int(self._values[others[value]])
+        return tuple(out)
+
+    def climb(self, guess: Secret, meter: Meter) -> Secret:
+        """Move single entries, guessed or not, while the sum grows. Raises Spent."""
+        entries = self._entries + np.array(guess)
+        waves, open_ = self._at(entries), ~np.isin(entries, self._values)
+        without = waves[:, None] * self._wave(self._a * entries)  # each entry
+        score = float(waves.real.sum())
+        for _ in range(2 * len(entries) + _KEPT):
+            meter.require_time()
+            sums = np.stack([np.einsum("ij,ij->j", without, one).real for one in self._turned])
+            value, place = np.unravel_index(sums.argmax(), sums.shape)
+            if not sums[value, place] > score + 1e-6 * (1 + abs(score)):
+                break
+            score, old, kept = float(sums[value, place]), entries[place], without[:, place].copy()
+            entries[place], open_[place] = self._values[value], False
+            without *= self._wave(self._a[:, place] * (old - entries[place]))[:, None]
+            without[:, place] = kept
+        likely = self._values[sums.argmax(axis=0)]
+        return tuple(int(v) for v in np.where(open_, likely, entries))
+
+
+def weights(found: ReducedSamples, places: Places) -> NDArray[np.float64]:
+    """Compute e^(-D/2), the mean of each sample's cosine at the right guess of places: (N,)."""
+    inside = np.setdiff1d(np.arange(found.a.shape[1]), places)
+    return np.exp(-((2 * math.pi / found.samples.q * found.noise(inside)) ** 2) / 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dual(Attack):
+    """Leaves zeta coordinates out of the lattice, guesses them, and reads off the others.
+
+    block: of the reduction, 2 for LLL alone. weight: how many of a guess are not 0, at most.
+    vectors, samples: of all lattices, of one; 0 for as many as it takes. first: the first try, each
+    with other coordinates; a search that was cut goes on there.
+    """
+
+    name: ClassVar[str] = "dual"
+    about: ClassVar[str] = "dual lattice attack: short rows, guesses of the columns they leave wide"
+
+    block: int = LLL_BLOCK
+    zeta: int = 0
+    weight: int = 2
+    vectors: int = 0
+    samples: int = 0
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        refusal = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}"
+        require(LLL_BLOCK <= self.block <= LARGEST_BLOCK, refusal)
+        for name in ("zeta", "weight", "vectors", "samples", "first"):
+            value = getattr(self, name)
+            require(value >= 0, f"{name}={value} given: at least 0")
+        refusal = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
+        require(self.vectors <= _MOST_VECTORS, refusal)
+
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
+        if reason := no_lattice(forms):
+            return reason
+        if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
+            return f"it takes entries of a secret of at most {_MOST_VALUES} values: try primal"
+        if self.zeta > forms.n:
+            return f"zeta={self.zeta} given: there are n={forms.n} coordinates"
+        if (guesses := self.guesses(forms)) > MOST:
+            return f"a try has 2^{math.log2(guesses):.1f} guesses, at most 2^36 are summed up"
+        return None
+
+    def guesses(self, forms: Modular) -> int:
+        """Count the guesses of a try."""
+        others, most = len(values_of(forms)), min(self.weight, self.zeta)
+        return sum(math.comb(self.zeta, w) * others**w for w in range(most + 1))
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Go through the tries until a secret is believed."""
+        family, meter = oracle.family, oracle.meter
+        if self.block > LLL_BLOCK:
+            require_fpylll()
+        details: dict[str, Any] = {"block": self.block, "zeta": self.zeta}
+        error, done = Samples.none(forms).error, 0
+        best: Candidate = None
+        assert error is not None  # says `unfit`
+        try:
+            gathered = gather(oracle, max(needed(forms), 2 * self.count(forms)), samples)
+            d = min(self.count(forms), len(gathered)) + forms.n - self.zeta
+            require_memory(100 * d * d, f"a lattice of dimension {d}")
+            details |= {"samples": len(gathered), "dimension": d}
+            total = max(1, tries(forms.secrets, self.zeta, self.weight) - self.first)
+            for done in range(total):
+                meter.require_time()
+                reduced, out = self.reduced(gathered, self.first + done, meter)
+                sums = Sums(reduced, out)
+                inside = np.setdiff1d(np.arange(forms.n), out)
+                length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
+                details |= {"vectors": len(reduced), "length": round(length, 2)}
+                for _, guess in sums.best(self.weight, meter):
+                    best = better(best, gathered, sums.climb(guess, meter))
+                    if best and best[0] >= wanted(forms):
+                        return conclude(family, gathered, best[1], tries=done + 1, **details)
+        except Spent as spent:
+            details |= {"tries": done, "first": self.first + done}
+            return nothing(family, SPENT[spent.resource], **details)
+        return conclude(family, gathered, best and best[1], tries=total, **details)
+
+    def reduced(
+        self, gathered: Samples, index: int = 0, meter: Meter | None = None
+    ) -> tuple[ReducedSamples, Places]:
+        """Reduce samples for a try, with the places to guess; raises Spent.
+
+        >>> from instances import parse
+        >>> from instances.samples import draw_samples
+        >>> drawn = draw_samples(parse("lwe:n=12,q=97,sigma=1,secret=binary").instance(0), 40)
+        >>> made, out = Dual(zeta=3, vectors=50).reduced(drawn)
+        >>> made, sorted(np.argsort(made.spread)[-3:]) == out.tolist()  # they stay wide
+        (50 reduced samples of lwe:n=12,q=97,sigma=1,secret=binary, True)
+        """
+        forms, rows, shown = gathered.family, list[Places](), 0.0
+        out = left_out(forms.n, self.zeta, index)
+        inside = np.setdiff1d(np.arange(forms.n), out)
+        count = min(self.count(forms), len(gathered))
+        # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
+        need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
+        rng = generator(index, "dual")
+        for some in short_rows(gathered, inside, count, self.block, meter or Meter(Budget()), rng):
+            rows.append(some)
+            part = ReducedSamples.combine(gathered, some)
+            shown += float((weights(part, out) ** 2).sum())
+            have = sum(map(len, rows))
+            wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
+            shows = (1 - (shown / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
+            if have >= (self.vectors or _MOST_VECTORS):
+                break
+            if not self.vectors and shown >= _MORE * max(need, shows):
+                break
+        short = np.concatenate(rows)[: self.vectors or None]
+        return ReducedSamples.combine(gathered, short), out
+
+    def count(self, forms: Modular) -> int:
+        """Count the samples of a lattice: those asked for, or as many as make vectors shortest.
+
+        d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
+        reduction by delta reaches. [MR09]
+        """
+        low = math.log(root_hermite(self.block))
+        gain = math.log(max(2.0, forms.q / _ratio(forms)))
+        k = min(forms.n - self.zeta, gain / (4 * low))
+        return self.samples or max(1, round(math.sqrt(k * gain / low) - k))

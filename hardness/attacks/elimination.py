@@ -1,0 +1,180 @@
+"""Linear algebra over Z_q: recovers the secret of labels without error from about n samples.
+
+The first n samples that are independent modulo every prime that divides q are solved there; for
+powers of a prime the inverse is then lifted, which doubles its exponent each time. One wrong label
+among those it uses spoils it, and is noticed. `elimination` is the same for parities, packed: with
+thousands of coordinates.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from flint import nmod_mat
+from numpy.typing import NDArray
+
+from hardness.attacks.core import Attack, equations, gather, is_member
+from hardness.learners.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.numerics.gf2 import LinearSystem
+from hardness.oracles import ExampleOracle, Spent
+from instances.coded import require_coded
+from instances.errors import UsageError
+from instances.family import Secret, require
+from instances.limits import require_memory
+from instances.lwe import Modular
+from instances.residues import factors
+from instances.samples import Samples, samples
+
+_MORE = 8  # samples at a time, where the first are not independent
+_AT_ONCE = 1024  # examples for parities: the clock is looked at between draws
+_NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModLinear(Attack):
+    """Solves A s = b mod q; `checks` more equations confirm it (a false one: q^-checks)."""
+
+    name: ClassVar[str] = "modlinear"
+    about: ClassVar[str] = "linear algebra over Z_q: 2(n + 33) noiseless examples or so"
+
+    checks: int = 32
+
+    def __post_init__(self) -> None:
+        require(
+            self.checks >= 8,
+            f"checks={self.checks} given: at least 8 must confirm a secret, or it is a guess",
+        )
+
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that labels are no residues, or None: what is rounded is not linear."""
+        if forms.interval != 1:
+            return "its labels say only roughly where <a, s> mod q is: try primal"
+        return None
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Draw samples until n are independent, solve, and check the others."""
+        family, missing = oracle.family, forms.n + self.checks
+        found = Samples.none(forms)
+        require_memory(_NUMBER_BYTES * missing * forms.n, f"{missing} equations")
+        try:
+            while len(independent(found.a, forms.q)) < forms.n:
+                found = Samples.join((found, gather(oracle, missing, samples, every=True)))
+                missing = _MORE
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], samples=len(found))
+        residues = solve(found.a, found.b, forms.q)
+        wrong = int(np.count_nonzero(found.residuals(residues)))
+        secret = forms.secrets.lift(residues)
+        if wrong or secret is None or not is_member(forms, secret):
+            return nothing(family, Outcome.NOISY, samples=len(found), contradictions=wrong)
+        return member(family, family.from_linear(secret), samples=len(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elimination(Attack):
+    """Solves for the hidden set; `checks` more equations confirm it (a false one: 2^-checks)."""
+
+    name: ClassVar[str] = "elimination"
+    needs = "noisy_parities"
+    about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
+
+    checks: int = 32
+
+    def __post_init__(self) -> None:
+        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Add equations until the rank is full and the checks are passed, or one contradicts."""
+        family, n = require_coded(oracle.family), forms.n
+        system, used = LinearSystem(forms.d), 0
+        try:
+            while system.rank < n or used < n + self.checks:
+                missing = max(n + self.checks - used, n - system.rank)
+                found = equations(oracle.draw(min(family.enough(missing), _AT_ONCE)))
+                used += len(found)
+                conflicts = system.add_equations(found.words, found.codes)
+                if conflicts:
+                    return nothing(
+                        family,
+                        Outcome.NOISY,
+                        rank=system.rank,
+                        equations=used,
+                        contradictions=conflicts,
+                    )
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], rank=system.rank, equations=used)
+        bits = tuple(int(bit) for bit in system.solution()[1:])
+        details: dict[str, Any] = {"rank": system.rank, "equations": used}
+        if not is_member(forms, bits):
+            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+        return member(family, family.from_linear(bits), **details)
+
+
+def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
+    """Solve A s = b mod q by n independent rows: (N, n), (N,) -> n residues.
+
+    Raises UsageError where the rank is below n.
+
+    >>> solve(np.array([[2, 1], [1, 1], [0, 3]]), np.array([1, 7, 2]), 8)
+    (2, 5)
+    """
+    rows = independent(a, q)
+    if len(rows) < a.shape[1]:
+        raise UsageError(f"{len(a)} equations of rank {len(rows)} given: {a.shape[1]} are needed")
+    right = nmod_mat(len(rows), 1, b[rows].tolist(), q)
+    return tuple(int(v) for v in (inverse(a[rows], q) * right).entries())
+
+
+def independent(a: NDArray[np.int64], q: int) -> list[int]:
+    """Find the first rows of A, (N, n), that are independent modulo every prime that divides q.
+
+    A row that depends on those before it modulo one of the primes is left out.
+
+    >>> independent(np.array([[2, 0], [1, 1], [3, 3], [1, 0]]), 4)
+    [1, 3]
+    >>> independent(np.array([[2, 0], [1, 1], [1, 4], [1, 0]]), 6)
+    [1, 3]
+    """
+    primes, kept = [p for p, _ in factors(q)], list(range(len(a)))
+    while True:
+        bases = [_basis(a[kept], p) for p in primes]
+        fewest = min(bases, key=len)
+        apart = set().union(*bases) - set(fewest).intersection(*bases)
+        if not apart or len(fewest) < a.shape[1]:  # there are no n of them
+            return [kept[i] for i in fewest]
+        del kept[min(apart)]
+
+
+def _basis(a: NDArray[np.int64], p: int) -> list[int]:
+    """Find the first rows that are independent modulo a prime."""
+    reduced, rank = _matrix(a.T, p).rref()
+    values = np.array([int(v) for v in reduced.entries()], bool).reshape(a.shape[::-1])
+    return [int(row.argmax()) for row in values[:rank]]
+
+
+def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
+    """Invert A mod q, (n, n), its rows independent: mod primes by elimination, then X (2 - A X).
+
+    >>> inverse(np.array([[1, 2], [0, 3]]), 8)
+    [1, 2]
+    [0, 3]
+    >>> inverse(np.array([[1, 2], [0, 5]]), 12) * nmod_mat(2, 2, [1, 2, 0, 5], 12)
+    [1, 0]
+    [0, 1]
+    """
+    found = nmod_mat(len(a), len(a), q)
+    for p, exponent in factors(q):
+        part = _matrix(a, p).inv()
+        power, exact = p**exponent, _matrix(a, p**exponent)
+        part = nmod_mat(len(a), len(a), [int(v) for v in part.entries()], power)
+        for _ in range((exponent - 1).bit_length()):
+            part = part * 2 - part * exact * part
+        rest = q // power
+        found += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
+            rest * pow(rest, -1, power) % q
+        )
+    return found
+
+
+def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:
+    return nmod_mat(a.shape[0], a.shape[1], (a % q).ravel().tolist(), q)

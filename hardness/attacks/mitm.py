@@ -1,0 +1,286 @@
+"""Meet in the middle: sums of half of the secret, matched on a few samples. [HG07]
+
+The samples' sums of all candidates for one half are sorted by the parts of Z_q that the first few
+lie in; those of each candidate for the other half say which parts the rest may lie in. The places
+are cut in a window and its complement; among all n rotations of the window one has half of the
+secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.core import (
+    Candidate,
+    SecretSearch,
+    better,
+    conclude,
+    gather,
+    needed,
+    out_of_time,
+    values_of,
+    wanted,
+)
+from hardness.attacks.likelihood import costs, patience
+from hardness.learners.learner import Hypothesis
+from hardness.numerics.split_sums import HalfSums, PairFit, SortedSums
+from hardness.oracles import ExampleOracle, Spent
+from instances.family import Secret
+from instances.limits import require_memory
+from instances.lwe import Modular
+from instances.samples import Samples, samples
+
+MOST = 1 << 30  # half secrets, on any machine
+_WORK = 1 << 25  # pairs and parts between looks at the clock
+_RARE = 2.0**-16  # the chance of errors that are passed over where they are few
+_SURE = math.log(2.0**-20)  # of passing over the secret in all blocks of samples
+_MOST_KEYS = 1 << 22
+_MOST_KEYED = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeetInTheMiddle(SecretSearch):
+    """Matches halves of the secret; a step is a part of a rotation of the window."""
+
+    name: ClassVar[str] = "mitm"
+    about: ClassVar[str] = "meet in the middle: square-root time and memory for sparse secrets"
+
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that the list of half secrets fits on no machine, or None."""
+        size = max(halves(forms))
+        if size > MOST:
+            most = f"at most 2^30 are sorted{_more(forms)}"
+            return f"it has 2^{math.log2(size):.1f} half secrets, {most}"
+        return None
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Go through the blocks of samples and the rotations, until a secret is believed."""
+        how = plan(forms)
+        named = f"the list of sorted half secrets of {forms.spec}{_more(forms)}"
+        require_memory(2 * how.bytes, named)
+        found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks), samples)
+        if len(found) < how.samples:
+            how = plan(forms, len(found))
+        blocks = max(1, min(how.blocks, len(found) // how.keyed))
+        turns = forms.n if forms.h else 1
+        slow = max(1, patience(costs(found.cut(0, how.samples))) // 8)
+        chunk = max(1, min(how.left, int(_WORK * how.left / how.work / slow)))
+        chunks = -(-how.left // chunk)
+        details: dict[str, Any] = {
+            "keyed": how.keyed,
+            "buckets": how.buckets,
+            "list_bytes": how.bytes,
+        }
+        tried, total, meeting = 0, turns * blocks * chunks, None
+        best: Candidate = None
+        index = self.start
+        try:
+            for index in range(self.start, total):
+                oracle.meter.require_time()
+                turn, part = divmod(index, chunks)
+                if meeting is None or not part:
+                    check = oracle.meter.require_time
+                    meeting = Meeting(found, how, turn % turns, turn // turns, check)
+                more, secret = meeting.step(part * chunk, chunk)
+                tried += more
+                best = better(best, found, secret)
+                if best and best[0] >= wanted(forms):
+                    break
+        except Spent:  # of time: all samples are drawn
+            details |= {"tried": tried, "samples": len(found)}
+            return out_of_time(oracle.family, index, total, **details)
+        secret = best and best[1]
+        return conclude(oracle.family, found, secret, steps=total, tried=tried, **details)
+
+
+def _more(forms: Modular) -> str:
+    """Say what makes the list shorter; empty where it is known."""
+    return "" if forms.h else " (give h, where it is known how many entries are not 0)"
+
+
+class Meeting:
+    """One rotation of the window, on one block of samples."""
+
+    def __init__(
+        self,
+        found: Samples,
+        how: "MiddlePlan",
+        rotation: int,
+        block: int,
+        check: Callable[[], None],
+    ) -> None:
+        """Write down and sort the sums of the right half; what `check` raises passes through."""
+        family, n = found.family, found.family.n
+        turned = (np.arange(n) + rotation * stride(n)) % n
+        first = np.roll(np.arange(len(found)), -how.keyed * block)[: how.samples]
+        chosen = Samples(family=family, a=found.a[first], codes=found.codes[first])
+        values = np.array(values_of(family), np.int64)
+        columns = (values[:, None, None] * chosen.a.T % family.q).astype(np.uint32)
+        light = family.h // 2
+        weights = ((light,), (family.h - light,)) if family.h else (None, None)
+        self._family = family
+        self._places = turned[: n // 2], turned[n // 2 :]
+        self._left, right = (
+            HalfSums(
+                columns=np.ascontiguousarray(columns[:, part]),
+                q=family.q,
+                weights=weight or tuple(range(len(part) + 1)),
+            )
+            for part, weight in zip(self._places, weights, strict=True)
+        )
+        of, where = costs(chosen), explained(family)
+        fit = PairFit(
+            tables=of.tables,
+            rows=of.rows,
+            shifts=of.shifts,
+            limits=of.limits,
+            low=where.low,
+            width=where.width,
+            keyed=how.keyed,
+            buckets=how.buckets,
+        )
+        self._right, self._sorted = right, SortedSums(right.all_sums(check), fit, check)
+
+    def step(self, start: int, count: int) -> tuple[int, Secret | None]:
+        """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
+        tried, pair = self._sorted.cheapest_pair(self._left.sums(start, count))
+        if pair is None:
+            return tried, None
+        out, values = [0] * self._family.n, values_of(self._family)
+        chosen = self._left.entries(start + pair[0]), self._right.entries(pair[1])
+        for places, entries in zip(self._places, chosen, strict=True):
+            for j, v in entries:
+                out[int(places[j])] = values[v]
+        return tried, tuple(out)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explained:
+    """Labels of row i are explained by sums in width[i] numbers from low[i] on, mod q.
+
+    share: (rows,), how often each is met; hit: the chance that the true sum lies there.
+    """
+
+    low: NDArray[np.int64]
+    width: NDArray[np.int64]
+    share: NDArray[np.float64]
+    hit: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiddlePlan:
+    """Sizes of the halves, samples in a key, parts of Z_q, blocks of samples, samples in a list.
+
+    work: pairs and parts that are looked at in one rotation, about; bytes: of the sorted list.
+    """
+
+    left: int
+    right: int
+    keyed: int
+    buckets: int
+    blocks: int
+    samples: int
+    work: float
+    bytes: int
+
+
+def explained(family: Modular) -> Explained:
+    """Find the numbers <a, s> (less the label, where there are errors) that explain a label.
+
+    >>> from instances import parse
+    >>> found = explained(parse("lwr:n=4,q=8,p=4,secret=binary"))
+    >>> found.low.tolist(), found.width.tolist()
+    ([0, 2, 4, 6], [2, 2, 2, 2])
+    """
+    q = family.q
+    if family.errors is None:
+        width = np.bincount(family.table, minlength=family.outcomes)
+        low = np.array([int(np.argmax(family.table == c)) for c in range(len(width))])
+        return Explained(low=low, width=width, share=width / q, hit=1.0)
+    by_sum = family.chances[-np.arange(q) % q]
+    low_end = high_end = int(by_sum.argmax())
+    mass = float(by_sum[low_end])
+    while mass < 1 - _RARE and high_end - low_end + 1 < max(1, q // 2):
+        if by_sum[(low_end - 1) % q] > by_sum[(high_end + 1) % q]:
+            low_end -= 1
+            mass += float(by_sum[low_end % q])
+        else:
+            high_end += 1
+            mass += float(by_sum[high_end % q])
+    return Explained(
+        low=np.array([low_end % q]),
+        width=np.array([high_end - low_end + 1]),
+        share=np.ones(1),
+        hit=min(mass, 1.0),
+    )
+
+
+@cache
+def plan(family: Modular, given: int | None = None) -> MiddlePlan:
+    """Choose the keys that make the least work, on `given` samples where there are no more.
+
+    >>> from instances import parse
+    >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
+    1140
+    """
+    left, right = halves(family)
+    where, count = explained(family), needed(family)
+    if given is not None:
+        count = min(count, given)
+    buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
+    best: tuple[float, int, int, int] | None = None
+    for many in sorted(buckets):
+        spans = np.minimum(many, (where.width - 1) * many / family.q + 1)
+        span = float(where.share @ spans)
+        for keyed in range(1, _MOST_KEYED + 1):
+            if many**keyed > max(_MOST_KEYS, right) or keyed > count:
+                break
+            blocks = _blocks(where.hit**keyed)
+            each = span**keyed * keyed + right * (span / many) ** keyed + count
+            if best is None or left * each * blocks < best[0] * best[3]:
+                best = left * each, keyed, many, blocks
+    assert best is not None
+    (work, keyed, many, blocks), wide = best, 2 if family.q <= 1 << 16 else 4
+    return MiddlePlan(
+        left=left,
+        right=right,
+        keyed=keyed,
+        buckets=many,
+        blocks=blocks,
+        samples=max(count, keyed),
+        work=work,
+        bytes=right * (wide * max(count, keyed) + 24) + 8 * many**keyed,
+    )
+
+
+def stride(n: int) -> int:
+    """Return a step, prime to n, that spreads the first rotations over all n.
+
+    >>> stride(40), stride(1)
+    (17, 1)
+    """
+    near = round(n * (3 - math.sqrt(5)) / 2)
+    steps = range(1, n + 1)
+    return min((s for s in steps if math.gcd(s, n) == 1), key=lambda s: (abs(s - near), -s))
+
+
+def halves(family: Modular) -> tuple[int, int]:
+    """Count the candidates for each half."""
+    values, n, light = len(values_of(family)), family.n // 2, family.h // 2
+    if not family.h:
+        return (values + 1) ** n, (values + 1) ** (family.n - n)
+    heavy = family.h - light
+    return (
+        math.comb(n, light) * values**light,
+        math.comb(family.n - n, heavy) * values**heavy,
+    )
+
+
+def _blocks(hit: float) -> int:
+    """The blocks of samples of which one has no rare error in its key, almost surely."""
+    return 1 if hit > 1 - 2.0**-11 else math.ceil(_SURE / math.log1p(-hit))

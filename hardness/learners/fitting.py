@@ -1,0 +1,230 @@
+"""What fits a layer reads and returns: labelled examples, a clock, the layer and its errors."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.attention import Array
+from hardness.oracles import ExampleOracle, Spent
+from instances.errors import UsageError
+from instances.family import Examples
+
+# The seconds that are left; raises Spent where there are none. A fit asks between bounded pieces.
+Clock = Callable[[], float]
+_LARGEST = 1e100
+_BATCH = 1 << 20  # numbers of a batch's tokens
+
+
+def endless() -> float:
+    """Be the clock of a fit that may take as long as it needs.
+
+    >>> endless()
+    inf
+    """
+    return math.inf
+
+
+def pieces(count: int, size: int, clock: Clock) -> Iterator[slice]:
+    """Cut `count` rows into slices of about `size` rows, at least 1, with a look at the clock each.
+
+    >>> [(part.start, part.stop) for part in pieces(5, 2, endless)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, count, max(1, size)):
+        clock()
+        yield slice(start, min(start + max(1, size), count))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Data:
+    """Labelled examples: x and y of shape (n, k, d), float64, k >= 2.
+
+    Raises UsageError for shapes that disagree, k = 1, no examples, entries that are not finite or
+    beyond 1e100.
+
+    >>> len(Data(x=np.ones((5, 2, 3)), y=np.zeros((5, 2, 3))))
+    5
+    """
+
+    x: Array
+    y: Array
+    rows: int = 0  # how many tokens have labels, the first; 0: all
+
+    def __post_init__(self) -> None:
+        for name, what in (("x", "tokens"), ("y", "labels")):
+            given = _real(name, getattr(self, name))
+            if given.ndim != 3 or not given.size:
+                raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
+            # No arrays beside: they are large.
+            largest = max(float(given.max()), -float(given.min()))
+            if not np.isfinite(largest):
+                raise UsageError(f"{what} have entries that are not finite")
+            if largest > _LARGEST:
+                raise UsageError(
+                    f"{what} have entries up to {largest:.1g}: at most {_LARGEST:g} is "
+                    "allowed, so that squares stay within float64: scale them"
+                )
+            given = given.view()  # the caller's own array stays writable
+            given.setflags(write=False)
+            object.__setattr__(self, name, given)
+        if self.x.shape != self.y.shape:
+            raise UsageError(f"tokens {self.x.shape} and labels {self.y.shape} differ in shape")
+        if self.k < 2:
+            raise UsageError(
+                "k = 1 token given: a single token attends to itself alone, so the layer is linear "
+                "and no Theta can be learned: give at least 2"
+            )
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def k(self) -> int:
+        """The number of tokens."""
+        return int(self.x.shape[1])
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return int(self.x.shape[2])
+
+    def cut(self, start: int, stop: int) -> "Data":
+        """Return examples start .. stop-1."""
+        return Data(x=self.x[start:stop], y=self.y[start:stop], rows=self.rows)
+
+
+def _real(name: str, given: Any) -> Array:
+    """Read an array of real numbers; raises UsageError for ragged, complex or other values."""
+    try:
+        found = np.asarray(given)
+    except ValueError as error:
+        raise UsageError(f"{name} is ragged: it must be an array (n, k, d)") from error
+    if found.dtype.kind not in "biuf":
+        raise UsageError(f"{name} of type {found.dtype} given: real numbers are needed")
+    return np.ascontiguousarray(found, np.float64)
+
+
+def draw(oracle: ExampleOracle, count: int) -> tuple[list[Examples], Spent | None]:
+    """Draw in batches, between which the oracle looks at its clock; also what ended it early."""
+    most = max(1, _BATCH // (oracle.family.k * oracle.family.d))
+    batches: list[Examples] = []
+    try:
+        while count > 0:
+            batches.append(oracle.draw(min(count, most)))
+            count -= len(batches[-1])
+    except Spent as spent:
+        return batches, spent
+    return batches, None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What a stage of a fit returns, beside what is its own.
+
+    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw.
+    """
+
+    rows: int = 0
+    measures: Mapping[str, float] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer that it found, theta and w (m, d, d), if it found one."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OneHead(Result):
+    """A layer of one head, from matrices (d, d)."""
+
+    theta: Array
+    w: Array
+
+    @property
+    def layer(self) -> tuple[Array, Array]:
+        """The layer."""
+        return self.theta[None], self.w[None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit(Result):
+    """A layer theta, w (m, d, d), and its relative squared error on the hold-out.
+
+    offered: whether it is one to keep; else it is what it was made from, or no better.
+    """
+
+    theta: Array
+    w: Array
+    error: float
+    offered: bool = True
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer, where it is one to keep."""
+        return (self.theta, self.w) if self.offered else None
+
+
+def relative_error(predicted: Array, y: Array) -> float:
+    """Return sum ||y - predicted||^2 / sum ||y||^2; infinite where all labels are zero.
+
+    >>> relative_error(np.zeros((2, 2, 2)), np.ones((2, 2, 2)))
+    1.0
+    """
+    scale = float(np.sum(y**2))
+    return float(np.sum((y - predicted) ** 2)) / scale if scale else float("inf")
+
+
+def error_bound(predicted: Array, y: Array) -> float:
+    """Return an upper confidence bound of the relative error that n examples (n, k, d) estimate.
+
+    The estimate, three standard errors of the ratio (delta method), and 3/n: a fault of size one on
+    fewer than 3/n of all examples goes unseen with probability above 5 %.
+
+    >>> round(error_bound(np.zeros((100, 2, 2)), np.ones((100, 2, 2))), 6)
+    1.03
+    """
+    squares = np.sum(y**2, axis=(1, 2))
+    if not squares.any():
+        return float("inf")
+    n, error = len(y), relative_error(predicted, y)
+    apart = np.sum((y - predicted) ** 2, axis=(1, 2)) - error * squares
+    return error + (3 * float(np.sqrt(np.mean(apart**2) / n)) / float(squares.mean())) + 3 / n
+
+
+def gain(before: Array, after: Array, y: Array) -> float:
+    """Say by how many standard errors predictions (n, k, d) are better than those before.
+
+    Of the mean over examples of the difference of their squared errors.
+
+    >>> y = np.random.default_rng(0).normal(size=(400, 2, 3))
+    >>> round(gain(0.0 * y, 0.5 * y, y)), gain(y, y, y)
+    (36, 0.0)
+    """
+    better = np.sum((before - y) ** 2 - (after - y) ** 2, axis=(1, 2))
+    error = float(better.std() / np.sqrt(len(better)))
+    return float(better.mean()) / error if error else 0.0
+
+
+def rounded(values: Array) -> Array:
+    """Round to 1e-9 of the largest: equal tokens times a matrix may differ in the last digits."""
+    return np.asarray(np.round(values / (np.abs(values).max() or 1.0), 9) + 0.0)
+
+
+def repeated(x: Array) -> NDArray[np.bool_]:
+    """Say which of the examples x (n, k, d) stood there before, but for rounding.
+
+    By a random linear form; two that differ share its value with a chance of about 1e-9.
+
+    >>> repeated(np.array([[[1.0]], [[2.0]], [[1.0]]])).tolist()
+    [False, False, True]
+    """
+    form = np.random.default_rng(0).standard_normal(x.shape[1:])
+    values = np.einsum("nkd,kd->n", x, form)
+    before = np.ones(len(x), np.bool_)
+    before[np.unique(rounded(values), return_index=True)[1]] = False
+    return before

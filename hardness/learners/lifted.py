@@ -1,0 +1,478 @@
+"""Linear attention is linear: least squares on the features in which the layer is.
+
+Exact from as many examples as there are features, whatever the number of heads. [YAMTJA24] Of
+softmax layers it learns what is of first order in the logits: nearly all while they are small. Both
+maps take every token times every entry of a symmetric matrix of all tokens. Each off-diagonal
+pair is taken once, times sqrt(2), so that inner products are those of the full products.
+
+Rows are solved by orthogonal transformations in fixed memory: the triangular factor of
+[features | labels] is kept and a block of rows is folded into it at a time. Unlike normal equations
+this does not square the condition number. [GVL13, section 5.3, 6.5.2]
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.learner import SPENT, Hypothesis, Outcome, View
+from hardness.oracles import ExampleOracle, Spent
+from instances.dense import Dense
+from instances.errors import UsageError
+from instances.family import Family, require
+from instances.limits import require_memory
+
+Array = NDArray[np.float64]
+_SAFE = 1e-9  # reciprocal condition number above which no rank needs to be found
+_LEAST_BLOCK = 512
+_MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # an hour, ten minutes
+_OVER = {"cubic": 1.2, "softmax": 10.0}  # exact from 1 on; a ninth above the best linear predictor
+_EXCESS = 0.01  # of the labels' second moment: what noise in them may add to the risk
+_MOST_OVER = 1000.0  # however large the noise
+_GROWTH, _LONGEST = 1.25, 20.0  # while the rank is short: few boolean tokens repeat
+_AT_ONCE, _NUMBERS = 4096, 1 << 21  # examples drawn at once; numbers in a block of features
+
+
+class FeatureMap(Protocol):
+    """`count` features of every token of an example of k tokens of dimension d."""
+
+    name: ClassVar[str]
+
+    @property
+    def count(self) -> int:
+        """The number of features."""
+
+    def rank(self, boolean: bool) -> int:
+        """Dimension of the span of the features as functions of boolean, or of real, tokens."""
+
+    def examples(self, boolean: bool) -> int:
+        """The fewest examples whose rows have that rank; enough on normal tokens."""
+
+    def __call__(self, x: NDArray[Any]) -> Array:
+        """Compute the features: (n, k, d) -> (n, k, count)."""
+
+    def predict(self, solution: Array, x: NDArray[Any]) -> Array:
+        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFeatures:
+    """Coordinates of symmetric (d, d) matrices in which the inner product is that of matrices.
+
+    >>> PairFeatures(d=2).moments(np.array([[[1.0, 2.0]]])).round(3).tolist()
+    [[1.0, 2.828, 4.0]]
+    """
+
+    d: int
+
+    @cached_property
+    def index(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows and columns of the upper triangle."""
+        return np.triu_indices(self.d)
+
+    @cached_property
+    def scale(self) -> Array:
+        """1 on the diagonal, sqrt(2) off it."""
+        first, second = self.index
+        return np.where(first == second, 1.0, math.sqrt(2.0))
+
+    def moments(self, x: Array) -> Array:
+        """Coordinates of sum_a x_a x_a^T over the tokens: (n, k, d) -> (n, d (d + 1) / 2)."""
+        first, second = self.index
+        # Token by token, without BLAS: it rounds by the number of examples at once.
+        total = x[:, 0, first] * x[:, 0, second]
+        for a in range(1, x.shape[1]):
+            total += x[:, a, first] * x[:, a, second]
+        return np.asarray(total * self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cubic:
+    """x_a (x) vech(X^T X): linear attention is linear in them, whatever the number of heads.
+
+    >>> Cubic(k=2, d=3).count, Cubic(k=2, d=3).rank(boolean=True)
+    (18, 12)
+    """
+
+    name: ClassVar[str] = "cubic"
+
+    k: int
+    d: int
+
+    @property
+    def count(self) -> int:
+        """d^2 (d + 1) / 2."""
+        return self.d**2 * (self.d + 1) // 2
+
+    def rank(self, boolean: bool) -> int:
+        """All of them on real tokens; on boolean ones the diagonal of X^T X is constant."""
+        return self.d * (self.d * (self.d - 1) // 2 + 1) if boolean else self.count
+
+    def examples(self, boolean: bool) -> int:
+        """An example adds k to the rank, or d where its tokens span all dimensions."""
+        return -(-self.rank(boolean) // min(self.k, self.d))
+
+    def __call__(self, x: NDArray[Any]) -> Array:
+        """Compute the features: (n, k, d) -> (n, k, count)."""
+        real = _real(x, self.k, self.d)
+        return _products(real, PairFeatures(d=self.d).moments(real))
+
+    def predict(self, solution: Array, x: NDArray[Any]) -> Array:
+        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
+        real = _real(x, self.k, self.d)
+        return _contracted(solution, real, PairFeatures(d=self.d).moments(real))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstOrder:
+    """The mean token and x_a (x) vech of the tokens' covariance: softmax at small logits.
+
+    softmax(x_a Theta X^T) X = mean + x_a Theta cov + second order in the logits, with cov =
+    (1/k) sum_j (x_j - mean)(x_j - mean)^T.
+
+    >>> FirstOrder(k=2, d=3).count
+    21
+    """
+
+    name: ClassVar[str] = "softmax"
+
+    k: int
+    d: int
+
+    @property
+    def count(self) -> int:
+        """d + d^2 (d + 1) / 2."""
+        return self.d + self.d**2 * (self.d + 1) // 2
+
+    def rank(self, boolean: bool) -> int:
+        """All of them: the diagonal of the covariance is not constant, on boolean tokens either."""
+        return self.count
+
+    def examples(self, boolean: bool) -> int:
+        """Count what an example adds to the rank of the products, and with the mean.
+
+        Of two tokens the difference of the rows is (x_1 - x_2) (x) cov, a symmetric cubic form.
+        """
+        products = self.count - self.d
+        most = max(-(-self.count // min(self.k, self.d + 1)), -(-products // min(self.k, self.d)))
+        return max(most, self.count - math.comb(self.d + 2, 3)) if self.k == 2 else most
+
+    def __call__(self, x: NDArray[Any]) -> Array:
+        """Compute the features: (n, k, d) -> (n, k, count)."""
+        real = _real(x, self.k, self.d)
+        mean, spread = self._moments(real)
+        common = np.broadcast_to(mean[:, None], real.shape)
+        return np.concatenate([common, _products(real, spread)], axis=2)
+
+    def predict(self, solution: Array, x: NDArray[Any]) -> Array:
+        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
+        real = _real(x, self.k, self.d)
+        mean, spread = self._moments(real)
+        common = (mean @ solution[: self.d])[:, None]
+        return np.asarray(common + _contracted(solution[self.d :], real, spread))
+
+    def _moments(self, real: Array) -> tuple[Array, Array]:
+        mean = real.sum(axis=1) / self.k
+        return mean, PairFeatures(d=self.d).moments(real - mean[:, None]) / self.k
+
+
+MAPS: dict[str, type[Cubic] | type[FirstOrder]] = {kind.name: kind for kind in (Cubic, FirstOrder)}
+
+
+def _real(x: NDArray[Any], k: int, d: int) -> Array:
+    if x.ndim != 3 or x.shape[1:] != (k, d):
+        raise UsageError(f"tokens of shape {x.shape} given: (n, {k}, {d}) is needed")
+    return np.asarray(x, np.float64)
+
+
+def _products(x: Array, matrix: Array) -> Array:
+    """Multiply each entry of a token with each of its example's matrix: (n, k, d * pairs)."""
+    n, k, d = x.shape
+    return (x[..., None] * matrix[:, None, None]).reshape(n, k, d * matrix.shape[1])
+
+
+def _contracted(solution: Array, x: Array, matrix: Array) -> Array:
+    """Equal _products(x, matrix) @ solution, by a (d, d) matrix for each example."""
+    d, pairs = x.shape[2], matrix.shape[1]
+    turned = solution.reshape(d, pairs, d).transpose(1, 0, 2).reshape(pairs, d * d)
+    return np.asarray(x @ (matrix @ turned).reshape(-1, d, d))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeastSquaresFit:
+    """The solution of least norm, (features, labels), of `rows` rows of a rank.
+
+    residual: sum of squares that is left, total: of the labels, both (labels,).
+    """
+
+    solution: Array
+    rank: int
+    rows: int
+    residual: Array
+    total: Array
+
+    @property
+    def unexplained(self) -> float | None:
+        """Share of the labels' second moment that is left, for the degrees of freedom used.
+
+        None where there are no more rows than the rank: any labels would be fitted.
+        """
+        spare, total = self.rows - self.rank, float(self.total.sum())
+        if spare <= 0 or not total:
+            return None
+        return float(self.residual.sum()) / spare / (total / self.rows)
+
+
+class LeastSquares:
+    """Takes rows in any batches, and gives the same bits for the same rows.
+
+    >>> sums = LeastSquares(features=1, labels=1)
+    >>> sums.add(np.array([[1.0], [2.0]]), np.array([[3.0], [6.0]]))
+    >>> sums.solve().solution.round(12).tolist()
+    [[3.0]]
+    """
+
+    def __init__(self, *, features: int, labels: int) -> None:
+        """Take the memory: a factor and a block of half its rows; raises TooLarge."""
+        width = features + labels
+        block = max(_LEAST_BLOCK, -(-width // 2))
+        require_memory(8 * (4 * width + block) * width, f"least squares on {features} features")
+        self._features = features
+        self._factor = np.zeros((width, width), order="F")  # upper triangular
+        self._block = np.empty((block, width), order="F")
+        self._filled = 0
+        self.rows = 0
+
+    def add(self, features: Array, labels: Array) -> None:
+        """Add rows: (n, features) and (n, labels); raises UsageError for other shapes."""
+        width = len(self._factor)
+        shapes = ((len(features), self._features), (len(features), width - self._features))
+        if (features.shape, labels.shape) != shapes:
+            raise UsageError(
+                f"rows of shapes {features.shape} and {labels.shape} given: {shapes} are needed"
+            )
+        start = 0
+        while start < len(features):
+            count = min(len(self._block) - self._filled, len(features) - start)
+            place = slice(self._filled, self._filled + count)
+            self._block[place, : self._features] = features[start : start + count]
+            self._block[place, self._features :] = labels[start : start + count]
+            self._filled += count
+            start += count
+            if self._filled == len(self._block):
+                self._factor = _folded(self._factor, self._block)
+                self._filled = 0
+        self.rows += len(features)
+
+    def solve(self) -> LeastSquaresFit:
+        """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
+        factor = self._factor
+        if self._filled:
+            factor = _folded(factor.copy(order="F"), self._block[: self._filled])
+        left, right = factor[:, : self._features], factor[:, self._features :]
+        cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
+        solution, rank = _solved(left, right, cutoff)
+        residual = ((left @ solution - right) ** 2).sum(axis=0)
+        return LeastSquaresFit(
+            solution=solution,
+            rank=rank,
+            rows=self.rows,
+            residual=residual,
+            total=(right**2).sum(axis=0),
+        )
+
+
+def _folded(factor: Array, block: Array) -> Array:
+    """Factor of a factor above a block of rows; both may be overwritten."""
+    from scipy.linalg.lapack import dtpqrt
+
+    width = len(factor)
+    found, _, _, info = dtpqrt(0, min(32, width), factor, block, overwrite_a=1, overwrite_b=1)
+    if info:
+        raise AssertionError(f"dtpqrt refused its argument {-info}")
+    return np.asarray(found)
+
+
+def _solved(left: Array, right: Array, cutoff: float) -> tuple[Array, int]:
+    """Solve a triangular factor: the solution of least norm, and the rank."""
+    from scipy.linalg import qr, qr_multiply, solve_triangular
+    from scipy.linalg.lapack import dtrcon
+
+    count = left.shape[1]
+    square = left[:count]
+    if dtrcon(square)[0] > _SAFE:
+        return solve_triangular(square, right[:count]), count
+    turned, triangle, order = qr_multiply(left, right.T, pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int((sizes > cutoff * sizes[0]).sum()) if sizes[0] else 0
+    solution = np.zeros((count, right.shape[1]))
+    if not rank:
+        return solution, 0
+    # Of the solutions the shortest has no part outside of the rows' span: a complete orthogonal
+    # decomposition. [GVL13, section 5.5]
+    basis, lower = qr(triangle[:rank].T, mode="economic")
+    within = solve_triangular(lower, turned[:, :rank].T, trans="T")
+    solution[order] = basis @ within
+    return solution, rank
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lifted:
+    """Least squares on `features` ("auto": "cubic" of linear attention, else "softmax").
+
+    oversample: examples, as a multiple of the fewest that tell all coefficients; 0: as many as are
+    due.
+    """
+
+    name: ClassVar[str] = "lifted"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
+    about: ClassVar[str] = "least squares on cubic features: linear attention, exactly"
+
+    features: str = "auto"
+    oversample: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(
+            self.features in ("auto", *MAPS),
+            f"features={self.features} given: auto, {' or '.join(MAPS)}",
+        )
+        require(
+            self.oversample == 0 or 1 <= self.oversample <= 10**6,
+            f"oversample={self.oversample} given: from 1 to 1000000, or 0 for as many examples as "
+            "are due",
+        )
+
+    def supports(self, family: Family) -> str | None:
+        """Any family whose features are not too many."""
+        if family.rows:
+            return f"it takes labels of all tokens, and {family} has them of the first"
+        features = self.map_of(family)
+        most = _MOST_FEATURES[features.name]
+        if features.count > most:
+            return f"d={family.d} makes {features.count} features, {most} at most are solved for"
+        return None
+
+    def map_of(self, family: Family) -> FeatureMap:
+        """Choose the features."""
+        linear = "cubic" if family.kind == "linear" else "softmax"
+        return MAPS[linear if self.features == "auto" else self.features](k=family.k, d=family.d)
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Gather as many examples as are due, and solve."""
+        family = oracle.family
+        features, boolean = self.map_of(family), _boolean(family)
+        rows = _Rows(oracle, features)
+        outcome: Outcome | None = None
+        try:
+            rows.gather(math.ceil(self._factor(features) * features.examples(boolean)))
+            if not self.oversample:
+                rows.gather(math.ceil(_due(rows, features) * features.examples(boolean)))
+                rows.gather_rank()
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        fit = rows.solve()
+        if outcome is Outcome.EXAMPLES_SPENT and fit.rank == features.rank(boolean):
+            outcome = None  # more would only average noise: the risk says what these were worth
+        details: dict[str, Any] = {
+            "features": features.count,
+            "rank": fit.rank,
+            "expected_rank": features.rank(boolean),
+            "examples_given": rows.examples,
+            "examples_needed": features.examples(boolean),
+            "unexplained": fit.unexplained,
+        }
+        return Hypothesis(
+            predict=lambda x: family.known(x) + predict(features, fit.solution, x),
+            outcome=outcome,
+            details=details,
+        )
+
+    def _factor(self, features: FeatureMap) -> float:
+        return self.oversample or _OVER[features.name]
+
+
+class _Rows:
+    """Draws examples and adds their rows, in an order and blocks that no budget changes."""
+
+    def __init__(self, oracle: ExampleOracle, features: FeatureMap) -> None:
+        self.oracle, self.features = oracle, features
+        self.family = oracle.family
+        self.sums = LeastSquares(features=features.count, labels=self.family.d)
+        self.examples, self.squares = 0, 0.0
+        self._fit: LeastSquaresFit | None = None
+
+    def gather(self, examples: int) -> None:
+        """Go on to so many examples; raises Spent."""
+        while self.examples < examples:
+            batch = self.oracle.draw(min(_AT_ONCE, examples - self.examples))
+            x, y = batch.x, batch.y - self.family.known(batch.x)
+            at_once = max(1, _NUMBERS // (self.family.k * self.features.count))
+            for start in range(0, len(x), at_once):
+                part = slice(start, start + at_once)
+                rows = self.features(x[part]).reshape(-1, self.features.count)
+                self.sums.add(rows, y[part].reshape(-1, self.family.d))
+            self.examples += len(x)
+            self.squares += float((y**2).sum())
+            self._fit = None
+
+    def gather_rank(self) -> None:
+        """Go on while the rank is short of what is expected; raises Spent."""
+        boolean = _boolean(self.family)
+        goal, least = self.features.rank(boolean), self.features.examples(boolean)
+        while self.solve().rank < goal and self.examples < _LONGEST * least:
+            self.gather(math.ceil(_GROWTH * self.examples))
+
+    def solve(self) -> LeastSquaresFit:
+        """Solve for the rows so far."""
+        if self._fit is None:
+            self._fit = self.sums.solve()
+        return self._fit
+
+
+def _due(rows: _Rows, features: FeatureMap) -> float:
+    """Say how many times the fewest examples are due, by the noise of the labels.
+
+    From x times as many rows as coefficients the excess error in an entry of a label is noise^2 / x
+    for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 6)
+    about noise^2 (x + 3) / (x (x - 1)), so that is solved for x.
+    """
+    if not rows.family.noise_known:
+        return _MOST_OVER  # all that there are
+    noise = float(rows.family.noise) ** 2 if isinstance(rows.family, Dense) else 0.0
+    if not noise:
+        return _OVER[features.name]
+    entries = rows.examples * rows.family.k * rows.family.d
+    signal = rows.squares / entries - noise
+    allowed = max(_EXCESS * signal / noise, 1 / _MOST_OVER)
+    over = (1 + allowed + math.sqrt((1 + allowed) ** 2 + 12 * allowed)) / (2 * allowed)
+    return min(_MOST_OVER, max(_OVER[features.name], over))
+
+
+def _boolean(family: Family) -> bool:
+    return family.token_text == "boolean"
+
+
+def predict(features: FeatureMap, solution: Array, x: Any) -> Array:
+    """Predict labels in batches of bounded memory: (n, k, d) -> (n, k, d)."""
+    out = np.empty(x.shape)
+    at_once = max(1, _NUMBERS // x.shape[2] ** 2)
+    for start in range(0, len(x), at_once):
+        part = slice(start, start + at_once)
+        out[part] = features.predict(solution, x[part])
+    return out
+
+
+def tensor(solution: Array) -> Array:
+    """Write a solution on cubic features as coefficients T (d, d, d, d), of the same norm."""
+    d = solution.shape[1]
+    first, second = np.triu_indices(d)
+    scaled = solution.reshape(d, -1, d) / np.where(first == second, 1.0, math.sqrt(2.0))[:, None]
+    out = np.empty((d, d, d, d))
+    out[:, first, second] = scaled
+    out[:, second, first] = scaled
+    return out

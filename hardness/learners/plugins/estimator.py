@@ -1,0 +1,207 @@
+"""Anything with fit and predict as a learner: regressors and classifiers of scikit-learn.
+
+A classifier learns which level the unknown part of a label has; its guess is the expected factor
+g(z) less its public part, times one number c. Of held-out examples, c is least squares
+with one example more on which the guess is right, (sum s g + v) / (sum g^2 + v), v = mean s^2:
+a guess that is right everywhere has the same sum above and below, and c = 1 exactly; one that knows
+nothing has c near 0, so a risk of 1 and not 2; with flips it is near 1 - 2 eta, as E[Y|X] is; and
+where g is next to 0, or held-out examples are few, the added one keeps c finite and near 1.
+"""
+
+import copy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.learner import Failed, Outcome
+from hardness.learners.plugins.objects import described
+from hardness.learners.plugins.views import Data, Fit, Viewed, checked
+from hardness.learners.reduced import known_factor
+from instances.coded import Coded, require_coded
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardness.oracles import ExampleOracle
+
+Array = NDArray[Any]
+_HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator(Viewed):
+    """Learns by an object with fit and predict, or by what a function without arguments makes.
+
+    A classifier needs the view reduced, and holds out a fifth of its examples. The object itself is
+    never changed: a copy of it is fitted, every random_state in it that is None set from the
+    learner's generator.
+    """
+
+    kind: ClassVar[str] = "an estimator with fit and predict"
+
+    def __post_init__(self) -> None:
+        made = self.make()
+        if not fits(made):
+            raise UsageError(
+                f"Estimator: {described(made)} given: an object with fit and predict is needed, or "
+                "what makes one when called without arguments"
+            )
+        super().__post_init__()
+        if self.view == "tokens":
+            raise UsageError(
+                "Estimator: view='tokens' given: fit takes rows, so flat, reduced or samples"
+            )
+        if is_classifier(made):
+            if self.view in ("flat", "samples"):
+                raise UsageError(
+                    f"Estimator: view={self.view!r} given for {described(made)}: classifiers have "
+                    "the view reduced alone, its classes being the levels of the labels"
+                )
+            object.__setattr__(self, "view", "reduced")
+
+    def make(self) -> Any:
+        """Copy the object, unfitted, or make one."""
+        if not fits(self.given) or isinstance(self.given, type):
+            return self.given() if callable(self.given) else self.given
+        if _is_sklearn(self.given):
+            return sys.modules["sklearn.base"].clone(self.given)
+        return copy.deepcopy(self.given)
+
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+        """Fit a fresh object: a classifier to levels, a regressor to the labels."""
+        estimator = self.make()
+        _seed(estimator, rng)
+        if is_classifier(estimator):
+            predict, scale = _classify(estimator, data)
+            return Fit(predict=predict, details={"scale": scale})
+        if data.y.ndim == 1:
+            return Fit(predict=_fitted(estimator, data.x, data.y).predict)
+        return Fit(predict=_regress(estimator, data))
+
+
+def _classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
+    family, codes = require_coded(data.family), data.codes
+    assert codes is not None
+    least, most = _HELD_OUT
+    held = min(max(len(data) // 5, least), most, len(data) // 2)
+    train = slice(0, len(data) - held)
+    factor = _factor(estimator, data.x[train], codes[train], family)
+
+    def guess(z: Array) -> Array:
+        return factor(z) - known_factor(family, np.column_stack([np.ones(len(z)), z]))
+
+    right = data.y[len(data) - held :]
+    scale = fitted_scale(guess(data.x[len(data) - held :]), right) if held else 1.0
+    return lambda z: scale * guess(z), scale
+
+
+def fitted_scale(guess: Array, right: Array) -> float:
+    """Compute c, at least 0, of a guess and what was right, both (n,).
+
+    >>> s = np.array([1.0, -1.0, -1.0])
+    >>> fitted_scale(s, s), fitted_scale(-s, s), fitted_scale(0 * s, s)
+    (1.0, 0.0, 1.0)
+    """
+    spread = float(right @ right) / len(right)
+    below = float(guess @ guess) + spread
+    return max(0.0, (float(guess @ right) + spread) / below) if below else 1.0
+
+
+def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[Array], Array]:
+    """Fit on levels: the factor that is expected, by probabilities where there are any."""
+    classes = np.unique(codes)
+    if len(classes) == 1:  # which many classifiers refuse
+        return lambda z: np.full(len(z), family.factors[classes[0]])
+    fitted = _fitted(estimator, z, codes.astype(np.int64))
+    if hasattr(fitted, "predict_proba"):
+        levels = family.factors[np.asarray(getattr(fitted, "classes_", classes), np.intp)]
+
+        def expected(z: Array) -> Array:
+            return checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
+
+        return expected
+
+    def decided(z: Array) -> Array:
+        found = checked(fitted.predict(z), (len(z),)).astype(np.intp)
+        return family.factors[np.clip(found, 0, len(family.factors) - 1)]
+
+    return decided
+
+
+def _regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
+    varies = (data.y != data.y[0]).any(axis=0)
+    constant, columns = data.y[0], data.y[:, varies]
+    if not varies.any():
+        return lambda x: np.broadcast_to(constant, (len(x), len(constant)))
+    if columns.shape[1] == 1:
+        fitted = _fitted(estimator, data.x, columns[:, 0])
+    else:
+        fitted = _fit_columns(estimator, data.x, columns)
+    shape = columns.shape[1:] if columns.shape[1] > 1 else ()
+
+    def predict(x: Array) -> Array:
+        out = np.tile(constant, (len(x), 1))
+        found = checked(fitted.predict(x), (len(x), *shape))
+        out[:, varies] = found.reshape(len(x), -1)
+        return out
+
+    return predict
+
+
+def _fitted(estimator: Any, x: Array, y: Array) -> Any:
+    """Fit; what fit returns predicts, or the object itself if it returns nothing; raises Failed."""
+    found = estimator.fit(x, y)
+    fitted = estimator if found is None else found
+    if not callable(getattr(fitted, "predict", None)):
+        raise Failed(Outcome.INVALID, {"reason": f"after fit {described(fitted)} has no predict"})
+    return fitted
+
+
+def _fit_columns(estimator: Any, x: Array, y: Array) -> Any:
+    """Fit several columns at once where the estimator takes them, else one copy for each."""
+    if not _is_sklearn(estimator):
+        return _fitted(estimator, x, y)
+    # The tags of 1.9 do not say that MLPRegressor takes many, so it is asked by trying.
+    try:
+        return estimator.fit(x, y)
+    except ValueError:
+        from sklearn.multioutput import MultiOutputRegressor
+
+        return MultiOutputRegressor(sys.modules["sklearn.base"].clone(estimator)).fit(x, y)
+
+
+def _seed(estimator: Any, rng: np.random.Generator) -> None:
+    if not hasattr(estimator, "get_params"):
+        if getattr(estimator, "random_state", 0) is None:
+            estimator.random_state = int(rng.integers(1 << 31))
+        return
+    names = [n for n in estimator.get_params(deep=True) if n.split("__")[-1] == "random_state"]
+    for name in sorted(names):
+        if estimator.get_params(deep=True)[name] is None:
+            estimator.set_params(**{name: int(rng.integers(1 << 31))})
+
+
+def fits(value: Any) -> bool:
+    """Return whether an object has fit, and predict or a class that gives it one after fit."""
+    return callable(getattr(value, "fit", None)) and _gives(value, "predict")
+
+
+def _gives(value: Any, name: str) -> bool:
+    return callable(getattr(value, name, None)) or hasattr(type(value), name)
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Return whether an object sorts into classes: as scikit-learn says of its own, else by what it
+    calls itself or predict_proba."""
+    if _is_sklearn(estimator):
+        return bool(sys.modules["sklearn.base"].is_classifier(estimator))
+    kind = getattr(estimator, "_estimator_type", None)
+    return kind == "classifier" or (kind is None and _gives(estimator, "predict_proba"))
+
+
+def _is_sklearn(estimator: Any) -> bool:
+    base = sys.modules.get("sklearn.base")  # where it is not imported, nothing is of it
+    return base is not None and isinstance(estimator, base.BaseEstimator)

@@ -1,0 +1,217 @@
+"""What a user's object may be, how it becomes a learner, and loading it: its code is executed here.
+
+Only a name that the user gave comes here, and in the end only in a process of its own.
+"""
+
+import functools
+import inspect
+import keyword
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from hardness.learners.learner import Access, Failed, Hypothesis, Learner, Outcome
+from hardness.learners.plugins.estimator import Estimator, fits
+from hardness.learners.plugins.module import Module, is_module
+from hardness.learners.plugins.objects import described, first_line, needs, takes_examples
+from hardness.learners.plugins.views import Function, batched
+from instances.errors import UsageError
+from instances.family import Family
+from instances.parameters import arguments, is_readable, taken
+from instances.userfile import execute, guarded, named, split
+
+ALLOWED = (
+    "a class or object with learn(self, oracle, rng); a function learn(x, y) or learn(x, y, rng); "
+    "an object with fit and predict; a torch module; or what gives one of these when called "
+    "without arguments"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Adapted:
+    """A user's object as a learner: what it does not say of itself is filled in.
+
+    spec: the learner's text as given. digest: the SHA-256 of its file, None for an object.
+    """
+
+    inner: Any = field(repr=False)
+    name: str
+    revision: int
+    access: Access
+    about: str
+    spec: str
+    digest: str | None = None
+
+    def supports(self, family: Family) -> str | None:
+        """Ask the object, where it says; raises UsageError for an answer that is not text."""
+        ask = getattr(self.inner, "supports", None)
+        found = ask(family) if ask else None
+        if found is not None and not isinstance(found, str):
+            raise UsageError(
+                f"{self.name}: supports gave {described(found)}: None is needed, or the reason why "
+                "it cannot run on the family"
+            )
+        return found
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Let the object learn; raises Failed where it gives no hypothesis.
+
+        Libraries use one thread, as in the processes of files: results then do not depend on cores.
+        """
+        if self.digest is not None:  # in such a process
+            return self._learned(self.inner.learn(oracle, rng))
+        from threadpoolctl import ThreadpoolController
+
+        alone = ThreadpoolController().wrap(limits=1)
+        made = self._learned(alone(self.inner.learn)(oracle, rng))
+        return replace(made, predict=alone(made.predict))
+
+    @staticmethod
+    def _learned(found: Any) -> Hypothesis:
+        if isinstance(found, Hypothesis):
+            return found
+        if not callable(found) or isinstance(found, type):
+            said = f"learn gave {described(found)}: a Hypothesis or a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": said})
+        return Hypothesis(predict=batched(found))
+
+
+def load(text: str) -> Learner:
+    """Load the learner of "path.py:Name:key=value,...": its file is executed; raises UsageError.
+
+    The SHA-256 of the file is its `digest`.
+    """
+    name = split(text)
+    if name is None:
+        raise UsageError(f"'{text}' given: path.py:Name is needed")
+    module, digest = execute(name.path)
+    value = named(module, name.name, name.where)
+    adapted = cast(Adapted, adapt(_given(value, name.parameters, name.where), name.where))
+    return cast(Learner, replace(adapted, spec=text.strip(), digest=digest))
+
+
+def _given(value: Any, text: str, where: str) -> Any:
+    """Give a class, a factory or a function its parameters; what has none is left as it is."""
+    if isinstance(value, Function) and text:
+        return replace(value, given=_given(value.given, text, where))
+    if inspect.isclass(value) and is_readable(value):
+        example = f"{where.replace(': ', ':')}:key=value,..."
+        return _called(value, where, **arguments(value, text, where, example))
+    if not text:
+        return value
+    if not inspect.isclass(value) and not inspect.isroutine(value):
+        raise UsageError(
+            f"{where} is {described(value)}, so '{text}' cannot be given to it: only a class or a "
+            "function takes parameters"
+        )
+    learns = inspect.isroutine(value) and takes_examples(value)
+    parameters = taken(value, text, where, 2 if learns else 0)
+    if learns:
+        return functools.update_wrapper(functools.partial(value, **parameters), value)
+    return _called(value, where, **parameters)
+
+
+def adapt(value: Any, where: str) -> Learner:
+    """Make a learner of a user's object; `where` names it in messages; raises UsageError.
+
+    >>> def nothing(x, y):
+    ...     return lambda x: 0.0 * x
+    >>> adapt(nothing, "mine.py: nothing").access
+    'examples'
+    """
+    if isinstance(value, Adapted):
+        return cast(Learner, value)
+    found = _known(value, where)
+    if found is None and callable(value):
+        found = _known(_called(value, where), where)
+    if found is None:
+        raise UsageError(f"{where} is {described(value)}: needed is {ALLOWED}")
+    return cast(Learner, _adapted(found, where))
+
+
+def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
+    """Call a class or function of a user; raises UsageError, for arguments that lack by name."""
+    lacking = [name for name in needs(value) if name not in arguments]
+    if lacking:
+        raise UsageError(
+            f"{where}, {described(value)}, needs {', '.join(lacking)}: give defaults, or write "
+            "path.py:Name:key=value"
+        )
+    with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'}"):
+        return value(**arguments)
+
+
+def _known(value: Any, where: str) -> Any:
+    """Make an object with learn(oracle, rng) of what needs no call to be known; None else."""
+    if is_module(value) and (inspect.isclass(value) or not hasattr(value, "learn")):
+        lacking = needs(value) if inspect.isclass(value) else []
+        if len(lacking) not in (0, 2):
+            raise UsageError(
+                f"{where}, the class {value.__name__}, needs {', '.join(lacking)}: it must be made "
+                "without arguments or of two, the numbers of inputs and outputs"
+            )
+        return Module(value)
+    if inspect.isclass(value):
+        return None  # its instance is what counts
+    if hasattr(value, "learn"):
+        return value
+    if fits(value):
+        return Estimator(value)
+    if callable(value) and takes_examples(value):
+        return Function(value)
+    return None
+
+
+def _adapted(value: Any, where: str) -> Adapted:
+    """Check what an object says of itself and fill in the rest."""
+    learn = value.learn
+    if not callable(learn):
+        raise UsageError(
+            f"{where}: learn is {described(learn)}: learn(self, oracle, rng) is needed"
+        )
+    try:
+        inspect.signature(learn).bind(None, None)
+    except TypeError as error:
+        raise UsageError(
+            f"{where}: learn{inspect.signature(learn)} given: learn(self, oracle, rng) is needed"
+        ) from error
+    except ValueError:
+        pass  # compiled
+    if not callable(getattr(value, "supports", len)):
+        raise UsageError(f"{where}: supports is not a function: supports(self, family) is needed")
+    name = _said(value, "name", str, type(value).__name__, where)
+    access = _said(value, "access", str, "examples", where)
+    if access not in get_args(Access):
+        raise UsageError(f"{where}: access={access!r}: one of {', '.join(get_args(Access))}")
+    return Adapted(
+        inner=value,
+        name=name,
+        revision=_said(value, "revision", int, 1, where),
+        access=access,
+        about=_said(value, "about", str, first_line(value) or "a learner of your own", where),
+        spec=name,
+    )
+
+
+def _said(value: Any, what: str, kind: type, default: Any, where: str) -> Any:
+    found = getattr(value, what, None)
+    if found is None:
+        return default
+    if type(found) is not kind:
+        raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
+    return found
+
+
+def template(name: str, file: str = "my_learner.py") -> str:
+    """Write a commented file with a learner of a name in it; raises UsageError for no name.
+
+    >>> "def mine(z, s):" in template("mine")
+    True
+    """
+    if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+        raise UsageError(f"'{name}' given: a name in Python is needed, letters, digits and _")
+    text = files("hardness.learners.plugins").joinpath("template.txt").read_text()
+    return text.replace("NAME", name).replace("FILE", file)

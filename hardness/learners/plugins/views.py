@@ -1,0 +1,330 @@
+"""What a user's learner sees of examples, and how its predictions become labels.
+
+tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. reduced, of Coded
+families: z (n, d-1) of +-1, float64, and s (n,), the factor of the label less what everyone knows
+of it, of the open examples alone. samples, of families with linear_forms: a (n, family.n) and b
+(n,), the code of the label, int64, of the open examples alone.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.learner import (
+    SPENT,
+    Access,
+    Failed,
+    Hypothesis,
+    Outcome,
+    Predict,
+    nothing,
+)
+from hardness.learners.plugins.objects import described, first_line, takes_examples, takes_rng
+from hardness.learners.reduced import known_factor, predictor
+from hardness.oracles import Spent
+from instances import tokens
+from instances.coded import Coded, reduce, require_coded
+from instances.errors import UsageError
+from instances.family import Examples, Family
+from instances.limits import require_memory
+
+if TYPE_CHECKING:
+    from hardness.oracles import ExampleOracle  # which loads what answers queries
+
+View = Literal["tokens", "flat", "reduced", "samples"]
+DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how many
+_NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Data:
+    """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
+
+    outcome: what ended the drawing early, but for their end.
+    """
+
+    family: Family
+    view: View
+    x: Array
+    y: Array
+    codes: Array | None
+    outcome: Outcome | None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def known(self) -> Array:
+        """What everyone knows of y: of an error that is divided by its own, 1 is learning nothing.
+
+        So errors are on the scale of a risk.
+        """
+        if self.view == "reduced":
+            return np.zeros_like(self.y)
+        if self.view == "samples":
+            return np.full(self.y.shape, self.y.mean())
+        shape = (-1, self.family.k, self.family.d)
+        return self.family.known(self.x.reshape(shape)).reshape(self.y.shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """What a learner made of examples: rows of the view's x -> rows of its y; None for nothing.
+
+    outcome: why it stopped early. details: numbers worth keeping.
+    """
+
+    predict: Callable[[Array], Any] | None
+    outcome: Outcome | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Viewed(ABC):
+    """A learner that gathers examples in a view, and predicts in it.
+
+    given: what learns. examples: how many it gets at most, all of the budget's by default. view:
+    reduced where the family has it, else flat, unless it is said. Raises UsageError for a view that
+    there is not, and for less than one example.
+    """
+
+    access: ClassVar[Access] = "examples"
+    kind: ClassVar[str]  # what it is, of an object that does not say
+    least: ClassVar[int] = 1  # examples without which nothing is learned
+
+    given: Any
+    examples: int | None = None
+    view: View | None = None
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        if self.view is not None and self.view not in get_args(View):
+            raise UsageError(
+                f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
+            )
+        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
+            raise UsageError(
+                f"{what}: examples={self.examples!r} given: an integer of at least 1 is needed"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of what is given, or of its class."""
+        return str(getattr(self.given, "__name__", type(self.given).__name__))
+
+    @property
+    def about(self) -> str:
+        """The first line of what it says of itself."""
+        return first_line(self.given) or self.kind
+
+    def supports(self, family: Family) -> str | None:
+        """Families that have its view."""
+        coded, forms = isinstance(family, Coded), family.linear_forms
+        lacking = {"reduced": "" if coded else "coded", "samples": "" if forms else "linear_forms"}
+        offer = lacking.get(self.view or "")
+        return f"its view is '{self.view}': {family.lacks(offer)}" if offer else None
+
+    def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
+        """Draw the examples, fit, complete the predictions to labels."""
+        family = oracle.family
+        view: View = self.view or ("reduced" if isinstance(family, Coded) else "flat")
+        data = gather(oracle, view, self.examples)
+        details: dict[str, Any] = {"view": view, "trained_on": len(data)}
+        if len(data) < self.least:
+            return nothing(family, data.outcome, **details)
+        try:
+            found = self.fit(data, oracle, rng)
+        except Exception as error:
+            error.add_note(f"(in the view '{view}': x {data.x.shape}, y {data.y.shape})")
+            raise
+        details |= found.details
+        if found.predict is None:
+            return nothing(family, found.outcome, **details)
+        return Hypothesis(
+            predict=completed(family, view, found.predict),
+            outcome=found.outcome or data.outcome,
+            details=details,
+        )
+
+    @abstractmethod
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+        """Learn from examples, of which there are `least`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Viewed):
+    """Learns by a function of arrays: learn(x, y) gives predict(x), in the view it is to see.
+
+    Where it names a third argument `rng`, or takes three, it gets a numpy Generator.
+
+    >>> def mean(x, y):
+    ...     centre = y.mean(axis=0)
+    ...     return lambda x: np.broadcast_to(centre, x.shape)
+    >>> Function(mean).view
+    'tokens'
+    """
+
+    kind: ClassVar[str] = "a function of examples"
+
+    view: View | None = "tokens"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.given) or not takes_examples(self.given):
+            raise UsageError(
+                f"Function: {described(self.given)} given: a function learn(x, y) or "
+                "learn(x, y, rng) is needed"
+            )
+
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+        """Call the function."""
+        third = (rng,) if takes_rng(self.given) else ()
+        predict = self.given(data.x, data.y, *third)
+        if not callable(predict):
+            said = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": said})
+        return Fit(predict=predict)
+
+
+def function(
+    *, view: View = "tokens", examples: int | None = None
+) -> Callable[[Callable[..., Any]], Function]:
+    """Decorate a function learn(x, y) to be a learner that sees a view of its choice.
+
+    >>> @function(view="reduced", examples=500)
+    ... def linear(z, s):
+    ...     weights = z.T @ s / len(s)
+    ...     return lambda z: z @ weights
+    >>> linear.examples
+    500
+    """
+    return lambda learn: Function(learn, examples=examples, view=view)
+
+
+def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
+    """Draw at most so many examples in a view; None: the budget's, 10 000 where it has no limit.
+
+    Takes what is there where the budget ends before; raises Spent where there is nothing.
+    """
+    family = oracle.family
+    limit = oracle.meter.budget.examples
+    rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
+    wanted = examples or rest
+    size = 2 * 8 * (1 if view in ("reduced", "samples") else 2 * family.k) * family.d
+    require_memory(wanted * size, f"{wanted} examples of {family} in the view {view!r}")
+    parts: list[Any] = []
+    used, outcome = 0, None
+    while used < wanted:
+        try:
+            drawn = oracle.draw(min(wanted - used, max(1, _NUMBERS // (family.k * family.d))))
+        except Spent as spent:
+            if not used:
+                raise
+            # A learner that took all examples there are is judged by the risk.
+            outcome = SPENT[spent.resource] if spent.resource != "examples" else None
+            break
+        used += len(drawn)
+        parts.append(_seen(drawn, view))
+    x, y, *codes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    first = codes[0] if codes else None
+    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome)
+
+
+def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
+    if view == "tokens":
+        return drawn.x, drawn.y
+    if view == "flat":
+        return flat(drawn.x), flat(drawn.y)
+    if view == "samples":
+        from instances.samples import samples  # which reads files of many kinds
+
+        seen = samples(drawn)
+        return seen.a, seen.codes
+    found = reduce(drawn)
+    return found.signs().astype(np.float64), found.values, found.codes
+
+
+def flat(x: Array) -> NDArray[np.float64]:
+    """Put the tokens of an example behind each other: (n, k, d) -> (n, k d), float64."""
+    return x.reshape(len(x), x.shape[1] * x.shape[2]).astype(np.float64)
+
+
+def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Predict:
+    """Make a prediction in a view one of labels, (n, k, d) -> (n, k, d), in batches.
+
+    predict: rows of the view's x -> rows of its y. What does not fit makes the
+    prediction raise Failed.
+    """
+    if view == "reduced":
+        return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
+    if view == "samples":
+        return predictor(family, lambda z: _of_samples(family, z, predict))
+
+    if view == "tokens":
+        return batched(predict)
+
+    def labels(x: Array) -> Array:
+        rows = flat(x)
+        return checked(predict(rows), rows.shape).reshape(x.shape)
+
+    return batched(labels)
+
+
+def _of_samples(
+    family: Family, z: NDArray[np.float64], predict: Callable[[Array], Any]
+) -> NDArray[np.float64]:
+    """Make predictions of b those of the factor, less its public part: (n, d) -> (n,).
+
+    Between two codes, as a mean of b may lie, the factor is between their levels.
+    """
+    x = np.ones((len(z), 2, family.d), np.int8)
+    x[:, 1] = z
+    a = (family.linear_forms or family.refuse("linear_forms")).vectors(tokens.pack(x))
+    b = checked(predict(a), (len(z),)).astype(np.float64)
+    levels = require_coded(family).factors
+    factor = np.where(np.isfinite(b), np.interp(b, np.arange(len(levels)), levels), b)
+    return factor - known_factor(family, z)
+
+
+def batched(predict: Callable[[Array], Any]) -> Predict:
+    """Evaluate a prediction of labels on a bounded number of examples at once."""
+
+    def batches(x: Array) -> Array:
+        rows = max(1, _NUMBERS // max(1, x.shape[1] * x.shape[2]))
+        parts = [x[i : i + rows] for i in range(0, max(1, len(x)), rows)]
+        return np.concatenate([checked(predict(part), part.shape) for part in parts])
+
+    return batches
+
+
+def checked(values: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a user's function gave as an array of real numbers of a shape; raises Failed.
+
+    A column (n, 1) passes for (n,). Values that are not finite pass: the judge refuses them.
+
+    >>> checked([[1], [2]], (2,)).tolist()
+    [1, 2]
+    """
+    if hasattr(values, "detach"):  # a torch tensor that may still carry its gradient
+        values = values.detach().cpu()
+    try:
+        found = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise _invalid(f"gave a {type(values).__name__} that is no array", shape) from error
+    if found.shape == (*shape, 1):
+        found = found[..., 0]
+    if found.dtype.kind not in "fiub":
+        raise _invalid(f"gave {type(values).__name__} of {found.dtype}, no real numbers", shape)
+    if found.shape != shape:
+        raise _invalid(f"gave the shape {found.shape}", shape)
+    return found.astype(np.float64) if found.dtype.kind == "b" else found
+
+
+def _invalid(what: str, shape: tuple[int, ...]) -> Failed:
+    return Failed(Outcome.INVALID, {"reason": f"predict {what}: {shape} is needed"})

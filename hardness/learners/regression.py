@@ -1,0 +1,243 @@
+"""Learners by least squares on features of tokens, and the baseline that has none.
+
+Linear: attention that does not look, Y_l ~ X_l A + (sum_j X_j) B. The features are those of a layer
+with Theta = 0 (all tokens alike) and of one that attends to itself alone. What it leaves
+unexplained is owed to the softmax. LowDegree: all monomials of z up to a degree, fitted to the
+label less its public part; it is blind to all parts of higher degree. Of a layer on boolean tokens:
+monomials of their bits, fitted to a row of its output.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.learner import SPENT, Hypothesis, Predict, View, nothing
+from hardness.learners.reduced import predictor
+from hardness.oracles import ExampleOracle, Spent
+from instances.coded import Coded, reduce, require_coded
+from instances.dense import Dense
+from instances.family import Examples, Family, Secret, require
+from instances.limits import require_memory
+from instances.sets import Symmetric
+from instances.symmetric import to_float
+
+Array = NDArray[np.float64]
+_AT_ONCE = 1 << 18  # numbers in the tokens of a batch
+_BLOCK = 1 << 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trivial:
+    """Predicts E[F] over the members of the family, and asks for no example."""
+
+    name: ClassVar[str] = "trivial"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "nothing"
+    about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
+
+    def supports(self, family: Family) -> str | None:
+        """Any family."""
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Learn nothing."""
+        return nothing(oracle.family)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear:
+    """Least squares on 2d features of each token, from `oversample` tokens a feature."""
+
+    name: ClassVar[str] = "linear"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
+    about: ClassVar[str] = "least squares on each token and the sum of all tokens"
+
+    oversample: int = 32
+
+    def __post_init__(self) -> None:
+        require(self.oversample >= 1, f"oversample={self.oversample} given: at least 1 is needed")
+
+    def supports(self, family: Family) -> str | None:
+        """Any family of attention layers."""
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Add up the normal equations batch by batch, and solve them once."""
+        family = oracle.family
+        d, k = family.d, family.rows or family.k
+        require_memory(8 * 12 * d * d, f"a linear regression at d={d}")
+        gram, right = np.zeros((2 * d, 2 * d)), np.zeros((2 * d, d))
+        wanted, used, outcome = -(-2 * d * self.oversample // k), 0, None
+        while used < wanted:
+            try:
+                batch = oracle.draw(min(wanted - used, max(1, _AT_ONCE // (k * d))))
+            except Spent as spent:
+                outcome = SPENT[spent.resource]
+                break
+            rows = features(batch.x)[:, :k].reshape(-1, 2 * d)
+            gram += rows.T @ rows
+            right += rows.T @ batch.y[:, :k].reshape(-1, d)
+            used += len(batch)
+        # The solution of least norm where tokens are too few to tell.
+        solution, _, rank, _ = np.linalg.lstsq(gram, right, rcond=None)
+        return Hypothesis(
+            predict=lambda x: features(x) @ solution,
+            outcome=outcome,
+            details={"features": 2 * d, "rank": int(rank)},
+        )
+
+
+def features(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Put the sum of all tokens beside each token: (n, k, d) -> (n, k, 2d).
+
+    >>> features(np.array([[[1], [2]]])).tolist()
+    [[[1.0, 3.0], [2.0, 3.0]]]
+    """
+    total = np.broadcast_to(x.sum(axis=1, keepdims=True), x.shape)
+    return np.concatenate([x, total], axis=2, dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowDegree:
+    """Fits a polynomial of degree `degree` to `oversample` examples a monomial."""
+
+    name: ClassVar[str] = "lowdegree"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "z"
+    about: ClassVar[str] = "least squares on monomials of z up to a degree"
+
+    degree: int = 2
+    oversample: int = 8
+
+    def __post_init__(self) -> None:
+        require(self.degree >= 0, f"degree={self.degree} given: it must be at least 0")
+        require(self.oversample >= 2, f"oversample={self.oversample} given: at least 2 is needed")
+
+    def supports(self, family: Family) -> str | None:
+        """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""
+        if not isinstance(family, Dense):
+            return None if isinstance(family, Coded) else family.lacks("coded")
+        law = family.token_text
+        return None if law == "boolean" else f"its tokens are {law}: monomials are of -1 and +1"
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Solve the normal equations, then scale the fit by what fresh examples say of it."""
+        family = oracle.family
+        shown: _Factors | _Rows = (
+            _Rows(family) if isinstance(family, Dense) else _Factors(require_coded(family))
+        )
+        degree = min(self.degree, shown.bits)
+        size = 0
+        for k in range(degree + 1):
+            size += math.comb(shown.bits, k)
+            require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
+        monomials = [
+            s
+            for k in range(degree + 1)
+            for s in itertools.combinations(range(1, shown.bits + 1), k)
+        ]
+        columns = _columns(monomials, degree)
+        gram, moments, used = np.zeros((size, size)), list[Array](), 0
+        try:
+            while used < self.oversample * size:
+                wanted = min(_BLOCK, shown.enough(self.oversample * size - used))
+                z, values = shown.of(oracle.draw(wanted))
+                features = _monomials(z, columns)
+                gram += features.T @ features
+                moments.append(features.T @ values)
+                used += len(z)
+            moment = sum(moments[1:], moments[0])
+            coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
+            z, values = shown.of(oracle.draw(_BLOCK))
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
+        fitted = (_monomials(z, columns) @ coefficients).ravel()
+        square = max(float(fitted @ fitted), 1e-300)
+        scale = float(np.clip(float(fitted @ values.ravel()) / square, 0.0, 1.0))
+        coefficients = scale * coefficients
+        secret = None
+        if coefficients.ndim == 1:
+            top = int(np.argmax(np.abs(coefficients)))
+            secret = _claimed(family, monomials[top], float(coefficients[top]))
+        return Hypothesis(
+            predict=shown.predictor(lambda z: _monomials(z, columns) @ coefficients),
+            secret=secret,
+            details={"monomials": size, "degree": degree, "scale": scale},
+        )
+
+
+class _Factors:
+    """What is regressed on z: the factor of labels that are codes, less its public part."""
+
+    def __init__(self, family: Coded) -> None:
+        self.family, self.bits, self.enough = family, family.d - 1, family.enough
+
+    def of(self, examples: Examples) -> tuple[Array, Array]:
+        block = reduce(examples)
+        return block.z(), block.values
+
+    def predictor(self, fitted: Callable[[Array], Array]) -> Predict:
+        return predictor(self.family, fitted)
+
+
+class _Rows:
+    """What is regressed on the bits of tokens: a row of a layer's output, its token first."""
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.bits, self.count = family, family.k * family.d, family.rows or family.k
+
+    def enough(self, rows: int) -> int:
+        return -(-rows // self.count)
+
+    def of(self, examples: Examples) -> tuple[Array, Array]:
+        x, y = examples.x, examples.y - self.family.known(examples.x)
+        return self._turned(x), y[:, : self.count].reshape(-1, self.family.d)
+
+    def predictor(self, fitted: Callable[[Array], Array]) -> Predict:
+        def predict(x: NDArray[Any]) -> Array:
+            out = np.array(self.family.known(x), np.float64)
+            for start in range(0, len(x), _BLOCK):
+                z = self._turned(x[start : start + _BLOCK])
+                shape = (-1, self.count, self.family.d)
+                out[start : start + _BLOCK, : self.count] += fitted(z).reshape(shape)
+            return out
+
+        return predict
+
+    def _turned(self, x: NDArray[Any]) -> Array:
+        """Put the token of each row first, after a 1: (n, k, d) -> (n rows, 1 + kd)."""
+        turned = np.stack([np.roll(x, -row, axis=1) for row in range(self.count)], axis=1)
+        flat = turned.reshape(-1, self.bits).astype(np.float64)
+        return np.concatenate([np.ones((len(flat), 1)), flat], axis=1)
+
+
+def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
+    """The hidden set whose own coefficient this is, within a factor of two."""
+    if not isinstance(family, Symmetric) or len(monomial) != family.m:
+        return None
+    peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
+    return monomial if peak and coefficient / peak > 0.5 else None
+
+
+def _columns(monomials: list[Secret], degree: int) -> NDArray[np.intp]:
+    """Index arrays (size, degree); coordinate 0, which is +1 in the reduced view, fills up."""
+    out = np.zeros((len(monomials), max(degree, 1)), np.intp)
+    for row, monomial in zip(out, monomials, strict=True):
+        row[: len(monomial)] = monomial
+    return out
+
+
+def _monomials(z: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    out: NDArray[np.float64] = z[:, columns[:, 0]]
+    for k in range(1, columns.shape[1]):
+        out = out * z[:, columns[:, k]]
+    return out

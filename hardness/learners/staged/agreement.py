@@ -1,0 +1,99 @@
+"""Stage 2: how far the heads agree on each row, judged by a common attention pattern. [CL24]
+
+Where all heads attend by the same weights v, the row is y = v^T X W with W = sum_i W_i; so every
+row is fitted by the best v that sums to one, and what is left over measures the disagreement.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.attention import Array
+from hardness.learners.fitting import Clock, Data, endless, pieces
+
+_MARGIN = 0.05  # patterns this far outside of [0, 1] are counted as impossible
+_BINS = 40  # of a histogram of the residuals
+_BATCH_BYTES = 1 << 20  # what a core's cache holds
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Agreement:
+    """Patterns (n, k, k) whose rows sum to one, and relative residuals (n, k) of every row.
+
+    scale: root mean square of ||(X_j - X_l) W||, which the residuals are divided by.
+    outside: fraction of rows whose pattern leaves [0, 1] by more than 0.05.
+    """
+
+    patterns: Array
+    residuals: Array
+    scale: float
+    outside: float
+
+    def histogram(self, accepted: float) -> dict[str, Any]:
+        """Return that of log10 of the residuals, and the largest one that was accepted."""
+        logs = np.log10(np.maximum(self.residuals, 1e-18))
+        counts, edges = np.histogram(logs, bins=_BINS)
+        return {
+            "log10_edges": edges.tolist(),
+            "counts": counts.tolist(),
+            "accepted": float(accepted),
+        }
+
+
+def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places (i, j) of the `count` smallest entries of a matrix, in no special order.
+
+    >>> [place.tolist() for place in smallest(np.array([[3.0, 1.0], [0.0, 2.0]]), 1)]
+    [[1], [0]]
+    """
+    flat = values.ravel()
+    places = np.argpartition(flat, count - 1)[:count] if count < flat.size else np.arange(flat.size)
+    i, j = np.unravel_index(places, values.shape)
+    return i, j
+
+
+def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
+    """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
+
+    A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
+    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant.
+
+    >>> x = np.random.default_rng(0).normal(size=(5, 2, 3))
+    >>> y = np.array([[0.25, 0.75], [0.5, 0.5]]) @ x
+    >>> agreement(np.eye(3), Data(x=x, y=y)).patterns[0].round(6).tolist()
+    [[0.25, 0.75], [0.5, 0.5]]
+    """
+    n, k, d = data.x.shape
+    patterns, residuals = np.empty((n, k, k)), np.empty((n, k))
+    spread = 0.0
+    for part in pieces(n, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)), clock):
+        patterns[part], residuals[part], total = _fit(w, data.x[part], data.y[part])
+        spread += total
+    # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2
+    scale = float(np.sqrt(2 * spread / (n * (k - 1))))
+    outside = np.any((patterns < -_MARGIN) | (patterns > 1 + _MARGIN), axis=-1)
+    return Agreement(
+        patterns=patterns,
+        residuals=residuals / scale if scale else residuals,
+        scale=scale,
+        outside=float(outside.mean()),
+    )
+
+
+def _fit(w: Array, x: Array, y: Array) -> tuple[Array, Array, float]:
+    """Patterns, residual norms, and the sum of squares of the centred X W."""
+    n, k, d = x.shape
+    z = (x.reshape(-1, d) @ w).reshape(n, k, d)
+    mean = z.mean(axis=1, keepdims=True)
+    z -= mean
+    target = y - mean
+    gram = z @ z.swapaxes(1, 2)
+    traces = np.trace(gram, axis1=1, axis2=2)
+    # The all-ones direction carries the constraint; the small ridge serves coinciding tokens.
+    size = (traces / k + (1e-14 * traces.mean() or 1.0))[:, None, None]
+    gram += size * (np.full((k, k), 1 / k) + 1e-13 * np.eye(k))
+    excess = np.linalg.solve(gram, z @ target.swapaxes(1, 2)).swapaxes(1, 2)
+    left = target - excess @ z
+    return excess + 1 / k, np.sqrt(np.einsum("nad,nad->na", left, left)), float(traces.sum())

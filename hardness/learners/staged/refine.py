@@ -1,0 +1,159 @@
+"""Stage 3: the sum of the W_i refined, by trimmed alternation or by the paper's proxy. [CL24]
+
+Patterns are fitted given W, W is fitted given the patterns on the rows of smallest residual, and
+the fraction of rows that are kept shrinks from step to step: on these the heads agree ever better.
+
+As the paper states it a proxy, a point of the crude body of stage 2, stands for all heads at once.
+Where one of its logits is far above the others every head should attend to that one token j alone,
+so that y_a = x_j^T sum_i W_i: a linear regression.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.attention import Array
+from hardness.learners.fitting import Clock, Data, OneHead, Result, endless
+from hardness.learners.staged.agreement import Agreement, agreement, smallest
+from hardness.learners.staged.moment import disagreement, moment, regress
+from hardness.learners.staged.runner import StageFailed
+
+_QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
+# The halves serve a diagnosis, which does not gain by more examples than these.
+_HALF = 1 << 15
+_MARGIN = 0.03  # of all rows: those where the proxy's margin is largest
+# The margin is the proxy's, not the heads': where they disagree the row is wrong, and without
+# dropping such rows the error is five to ten times larger.
+_KEPT = (0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3, 0.3)
+_ROWS = 4  # kept rows for each of the d unknowns of a column
+# Residuals below this one, relative to the labels, are rounding: it must not choose among rows.
+_EXACT = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Refined(Result):
+    """The refined estimate w (d, d) of sum_i W_i, and the agreement of all rows under it.
+
+    rows: the number that the last step kept. Measures: halves, the disagreement, 0 to 2, of the
+    estimates from two halves of at most 32768 examples each; outside, as of the agreement.
+    """
+
+    w: Array
+    agreement: Agreement
+
+
+def refine(w: Array, data: Data, clock: Clock = endless) -> Refined:
+    """Refine the crude w (d, d) of stage 1; raises StageFailed for fewer than 16 d examples.
+
+    >>> from instances import AttentionLayer
+    >>> rng = np.random.default_rng(0)
+    >>> layer = AttentionLayer(theta=rng.normal(size=(2, 6, 6)), w=rng.normal(size=(2, 6, 6)))
+    >>> x = rng.normal(size=(2000, 2, 6))
+    >>> crude = moment(data := Data(x=x, y=layer(x))).w
+    >>> errors = [np.linalg.norm(w - layer.w.sum(axis=0)) for w in (crude, refine(crude, data).w)]
+    >>> bool(errors[1] < 0.2 * errors[0])
+    True
+    """
+    if len(data) < 16 * data.d:
+        raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
+    middle = len(data) // 2
+    parts = (data.cut(0, min(middle, _HALF)), data.cut(middle, min(len(data), middle + _HALF)))
+    halves = [_alternate(moment(part).w, part, clock) for part in parts]
+    w = _alternate(w, data, clock)
+    agreed = agreement(w, data, clock)
+    return Refined(
+        w=w,
+        agreement=agreed,
+        rows=_kept(data, _QUANTILES[-1]),
+        measures={"halves": disagreement(*halves), "outside": agreed.outside},
+    )
+
+
+def _alternate(w: Array, data: Data, clock: Clock) -> Array:
+    for quantile in _QUANTILES:
+        found = agreement(w, data, clock)
+        e, a = smallest(found.residuals, _kept(data, quantile))
+        weights = as_weights(found.patterns[e, a])
+        w = regress(np.einsum("rj,rjd->rd", weights, data.x[e]), data.y[e, a])
+    return w
+
+
+def as_weights(patterns: Array) -> Array:
+    """Clip patterns (..., k) to [0, 1], and divide each by its sum.
+
+    >>> as_weights(np.array([-0.5, 1.5])).tolist()
+    [0.0, 1.0]
+    """
+    v = np.clip(patterns, 0.0, 1.0)
+    v /= v.sum(axis=-1, keepdims=True)
+    return np.asarray(v)
+
+
+def _kept(data: Data, quantile: float) -> int:
+    """Enough rows for the d unknowns of each column of W, whatever the quantile says."""
+    return min(len(data) * data.k, max(int(quantile * len(data) * data.k), 20 * data.d))
+
+
+def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endless) -> OneHead:
+    """Refine the crude sum by a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
+
+    Takes the 3 % of all rows (n k of them) where the largest two of the proxy's logits differ most,
+    and drops those with the largest residuals, step by step to 30 %. Raises StageFailed where too
+    few rows are left. Its layer has one head, the proxy.
+
+    Measures: dropped, the share of the rows that were not kept; margin, the least one in the
+    proxy's logits; halves, the relative difference between the fits on two halves of the kept rows;
+    residuals, root mean squares relative to the labels, before any rows were dropped and in the
+    end; moved, how far it is from the crude sum.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.choice([-1.0, 1.0], size=(2000, 2, 3))
+    >>> found = refine_by_proxy(np.diag([1.0, 0.0, 0.0]), np.eye(3), Data(x=x, y=2 * x))
+    >>> np.allclose(found.w, 2 * np.eye(3))
+    True
+    """
+    n, k, d = data.x.shape
+    needed = int(np.ceil(_ROWS * d / (_MARGIN * _KEPT[-1] * k)))
+    if n < needed:
+        raise StageFailed("proxy", f"{n} examples given", needs=needed)
+    clock()
+    logits = (data.x @ proxy) @ np.swapaxes(data.x, 1, 2)
+    ordered = np.sort(logits, axis=-1)
+    margins = (ordered[..., -1] - ordered[..., -2]).reshape(-1)
+    taken = np.sort(np.argsort(-margins, kind="stable")[: round(_MARGIN * n * k)])
+    winner = np.argmax(logits, axis=-1).reshape(-1)[taken]
+    tokens = data.x[taken // k, winner]
+    labels = data.y.reshape(-1, d)[taken]
+    kept, w, residuals = _trim(tokens, labels)
+    one, other = (_fit(tokens[kept[half::2]], labels[kept[half::2]]) for half in (0, 1))
+    measures = {
+        "dropped": 1 - len(kept) / len(taken),
+        "margin": float(margins[taken].min()),
+        "halves": float(np.linalg.norm(one - other) / (np.linalg.norm(w) or np.inf)),
+        "untrimmed_residual": residuals[0],
+        "residual": residuals[1],
+        "moved": disagreement(w, crude),
+    }
+    return OneHead(theta=proxy, w=w, rows=len(kept), measures=measures)
+
+
+def _trim(tokens: Array, labels: Array) -> tuple[NDArray[np.intp], Array, tuple[float, float]]:
+    """Trimmed least squares: the rows kept (in order), the fit, the first and the last residual."""
+    kept, w = np.arange(len(tokens)), _fit(tokens, labels)
+    first = _relative(tokens, labels, w)
+    for part in _KEPT:
+        residuals = np.linalg.norm(labels - tokens @ w, axis=1)
+        limit = max(float(np.quantile(residuals, part)), _EXACT * float(np.abs(labels).max()))
+        kept = np.flatnonzero(residuals <= limit)
+        w = _fit(tokens[kept], labels[kept])
+    return kept, w, (first, _relative(tokens[kept], labels[kept], w))
+
+
+def _fit(tokens: Array, labels: Array) -> Array:
+    return np.asarray(np.linalg.lstsq(tokens, labels, rcond=None)[0])
+
+
+def _relative(tokens: Array, labels: Array, w: Array) -> float:
+    scale = float(np.linalg.norm(labels))
+    return float(np.linalg.norm(labels - tokens @ w)) / scale if scale else float("inf")

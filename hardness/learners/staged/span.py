@@ -1,0 +1,196 @@
+"""Stage 5: the span of the Theta_i - Theta_j, and the number of heads.
+
+Rows where the heads agree hardly vary in the directions Theta_i - Theta_j: these are the smallest
+generalised eigenvectors of the constraints' second moment against that of all rows. Up to d = 32
+both are matrices; beyond, Lanczos' method takes products with the constraints alone. [Lan50]
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from hardness.learners.attention import Array
+from hardness.learners.fitting import Clock, Data, Result, endless, pieces
+from hardness.learners.staged.hull import MATRIX_D, Constraints
+from hardness.learners.staged.runner import StageFailed
+
+_SHOWN = 12
+_MOST_HEADS = 8
+_EXAMPLES = 20  # times d^2
+_BATCH_BYTES = 1 << 25
+_STEPS = 400  # of Lanczos; 150 to 250 are the rule
+_WITHOUT_MATRIX = 5  # eigenvalues that Lanczos finds: four heads, and what comes after them
+_UNSEEN = 1e-9  # of the largest square: directions of rounding
+_SHARP = 0.05  # relative, of an eigenvalue
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Span(Result):
+    """Orthonormal directions (heads-1, d, d), and the gap after their eigenvalues, the smallest.
+
+    gap: eigenvalue number `heads` over the one before it, counted from 1; 1 for a single head.
+    """
+
+    directions: Array
+    gap: float
+    heads: int
+
+
+def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless) -> Span:
+    """Find the heads-1 smallest eigenvectors; heads=0: as many as lie below the largest gap.
+
+    That gap speaks for at least two heads, and at most 8 of them, 5 beyond d = 32: rule out a
+    single one before. Raises StageFailed for more heads than d^2, or d = 1.
+    """
+    d = data.d
+    if max(heads, 2) > d * d:
+        raise StageFailed("span", f"{max(heads, 2)} heads in dimension {d}: at most d^2 = {d * d}")
+    if d <= MATRIX_D:
+        values, vectors = _by_matrices(found, data, min(max(_SHOWN, heads + 1), d * d), clock)
+    else:
+        values, vectors = _by_products(found, data, max(_WITHOUT_MATRIX, heads + 1), clock)
+    values = np.maximum(values, d * d * np.finfo(float).eps)  # rounding: they are 1 on average
+    ratios = values[1:] / values[:-1]
+    heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
+    directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
+    gap = float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0
+    return Span(
+        directions=np.ascontiguousarray(directions),
+        gap=gap,
+        heads=heads,
+        rows=found.rows,
+        measures={"heads": heads, "gap": gap},
+        figures={"eigenvalues": values.tolist()},
+    )
+
+
+def _by_matrices(found: Constraints, data: Data, count: int, clock: Clock) -> tuple[Array, Array]:
+    """The `count` smallest eigenvalues and eigenvectors, of matrices (d*d, d*d)."""
+    second, rows = second_moment(found, clock), row_moment(data, clock)
+    left, right = bases(data)
+    if left.shape[1] < data.d or right.shape[1] < data.d:  # what no row sees is no direction
+        seen = np.kron(left, right)
+        last = min(count, seen.shape[1]) - 1
+        values, vectors = scipy.linalg.eigh(
+            seen.T @ second @ seen, seen.T @ rows @ seen, subset_by_index=[0, last]
+        )
+        return values, seen @ vectors
+    values, vectors = scipy.linalg.eigh(second, rows, subset_by_index=[0, count - 1])
+    return values, vectors
+
+
+def bases(data: Data) -> tuple[Array, Array]:
+    """Return orthonormal bases (d, r) of what the tokens span, and of what their differences do.
+
+    Of Theta no row shows more than what lies between the two.
+    """
+    x = data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
+    apart = x - x.mean(axis=1, keepdims=True)
+    found = []
+    for rows in (x, apart):
+        flat = rows.reshape(-1, data.d)
+        values, vectors = np.linalg.eigh(flat.T @ flat)
+        found.append(vectors[:, values > _UNSEEN * values[-1]])
+    return found[0], found[1]
+
+
+def second_moment(found: Constraints, clock: Clock = endless) -> Array:
+    """Return the weighted mean (d*d, d*d) of u_r u_r^T over the constraints."""
+    size = found.left.shape[1] ** 2
+    second = np.zeros((size, size))
+    for rows in pieces(len(found), _BATCH_BYTES // (8 * size), clock):
+        part = found.cut(rows)
+        u = part.u * part.weights[:, None]
+        second += u.T @ u
+    return np.asarray(second / float(np.sum(found.weights**2)))
+
+
+def row_moment(data: Data, clock: Clock = endless) -> Array:
+    """Return the mean (d*d, d*d) of u u^T, u = vec(x_a (x_j - x_l)^T), over tokens a, j, l.
+
+    From at most 20 d^2 examples. Summed over tokens an example's share is a Kronecker product,
+    X^T X (x) Xc^T Xc with Xc the centred tokens, so that the sum is one matrix product.
+    """
+    d, k = data.d, data.k
+    sums = np.zeros((d * d, d * d))
+    count = min(len(data), _EXAMPLES * d * d)
+    for part in pieces(count, _BATCH_BYTES // (16 * d * d), clock):
+        x = data.x[part]
+        centred = x - x.mean(axis=1, keepdims=True)
+        left, right = (np.reshape(z.swapaxes(1, 2) @ z, (len(x), d * d)) for z in (x, centred))
+        sums += left.T @ right
+    rearranged = sums.reshape(d, d, d, d).transpose(0, 2, 1, 3).reshape(d * d, d * d)
+    total = 2 * rearranged / (count * k * (k - 1))
+    # Few examples or tokens of few values leave directions that no row sees.
+    return np.asarray(total + 1e-9 * np.trace(total) / (d * d) * np.eye(d * d))
+
+
+def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tuple[Array, Array]:
+    """The same by Lanczos' method, all vectors kept orthogonal.
+
+    It ends where the `count` smallest are known within 5 %, at the latest after 400 steps.
+    """
+    d = data.d
+    product, law = found.operator(clock), row_whitening(data)
+    total = float(np.sum(found.weights**2))
+    basis = np.zeros((_STEPS, d * d))
+    left, right = (part @ part.T for part in bases(data))
+    thin = min(part.shape[1] for part in bases(data)) < d
+
+    def scaled(vector: Array) -> Array:
+        """Whiten by the law; tokens that span less are left as they are, on what they span."""
+        if thin:
+            return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
+        return law(vector)
+
+    start = (left @ np.random.default_rng(0).standard_normal((d, d)) @ right).ravel()
+    basis[0] = start / np.linalg.norm(start)
+    diagonal: list[float] = []
+    beside: list[float] = []
+    for step in range(1, _STEPS + 1):
+        image = scaled(product.rmatvec(product.matvec(scaled(basis[step - 1])))) / total
+        diagonal.append(float(image @ basis[step - 1]))
+        for _ in range(2):
+            image -= basis[:step].T @ (basis[:step] @ image)
+        image = scaled(image) if thin else image  # what rounding leaves outside grows else
+        norm = float(np.linalg.norm(image))
+        if step % 10 == 0 or step == _STEPS or norm == 0:
+            values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside)
+            bounds = norm * np.abs(vectors[-1, :count])
+            if step == _STEPS or norm == 0 or (bounds <= _SHARP * values[:count]).all():
+                break
+        beside.append(norm)
+        basis[step] = image / norm
+    found_vectors = basis[:step].T @ vectors[:, :count]
+    return np.asarray(values[:count]), np.stack([scaled(v) for v in found_vectors.T], axis=1)
+
+
+def row_whitening(data: Data) -> Callable[[Array], Array]:
+    """Return the inverse square root of `row_moment`, on vec(Theta), for independent entries.
+
+    Variance and kurtosis of the entries are those of the data. For variance 1 the moment is
+    (2 - 2/k) I + (2/k) F with F the fourth moment of a token. Its eigenspaces are the antisymmetric
+    matrices, the symmetric ones with a zero diagonal, the diagonal ones of trace zero, and the
+    multiples of the identity.
+    """
+    d, x = data.d, data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
+    square = float(np.mean(x**2)) ** 2
+    kurtosis = float(np.mean(x**4)) / square
+    base, weight = square * (2 - 2 / data.k), square * 2 / data.k
+    off_diagonal = base + 2 * weight
+    diagonals = base + weight * (kurtosis - 1)
+    identity = base + weight * (kurtosis - 1 + d)
+
+    def whiten(flat: Array) -> Array:
+        theta = flat.reshape(d, d)
+        symmetric, antisymmetric = (theta + theta.T) / 2, (theta - theta.T) / 2
+        diagonal = np.diag(symmetric)
+        mean = float(diagonal.mean())
+        out = antisymmetric / np.sqrt(base)
+        out += (symmetric - np.diag(diagonal)) / np.sqrt(off_diagonal)
+        out += np.diag((diagonal - mean) / np.sqrt(diagonals) + mean / np.sqrt(identity))
+        return np.asarray(out.ravel())
+
+    return whiten

@@ -1,0 +1,462 @@
+"""Learners trained by gradient descent on minibatches: a layer of attention, a ReLU network.
+
+Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every example is used once,
+so that the training loss is an estimate of the population's; in several it is not.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.learners.attention import columns, linearize
+from hardness.learners.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
+from hardness.learners.reduced import predictor
+from hardness.oracles import Epochs, ExampleOracle, Spent
+from instances import tokens
+from instances.coded import Coded, as_coded, reduce, require_coded
+from instances.dense import Dense
+from instances.family import Examples, Family, require
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.parameters import later
+
+_SOLVED = 1e-3  # of the loss of the baseline: training stops there
+_NUMBERS = 1 << 20  # of z drawn at once
+_MARKS = 50  # of the curve
+_LARGEST_HOLD_OUT = 4096
+_LOOK = 50  # steps between looks at the held-out examples, or an epoch where that is longer
+_GAIN = 0.9  # of the loss on them, in
+_PATIENCE = 1000  # steps: where it falls by less, training stops
+_LEARNED = 0.05  # of the baseline's loss on them: the judge decides
+_FEW = 8  # held-out examples below which their loss shows nothing
+_ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
+_OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
+
+Array = NDArray[Any]
+
+
+class _Trained:
+    """What both share: an optimizer's parameters, checked, and its steps."""
+
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    optimizers: ClassVar[tuple[str, ...]]
+    least: ClassVar[dict[str, int]]  # of parameters
+    model: ClassVar[str]
+
+    optimizer: str
+    rate: float
+    batch: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        *others, last = self.optimizers
+        known = f"one of {', '.join(self.optimizers)}" if others[1:] else f"{others[0]} or {last}"
+        require(self.optimizer in self.optimizers, f"optimizer={self.optimizer} given: {known}")
+        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
+        for name, bound in self.least.items():
+            value = getattr(self, name)
+            require(value >= bound, f"{name}={value} given: it must be at least {bound}")
+
+    @property
+    def method(self) -> str:
+        """What is trained, and by which optimizer, as a sentence begins."""
+        return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
+
+    def update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
+        """Take step t in place."""
+        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
+        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
+        first, second = moments
+        if self.optimizer == "sgd":
+            value -= rate * slope
+        elif self.optimizer == "momentum":
+            first *= 0.9
+            first += slope
+            value -= rate * first
+        else:
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope * slope - second)
+            scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+            value -= scale * first / (np.sqrt(second) + 1e-8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Student(_Trained):
+    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps.
+
+    Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch.
+    epochs: over the examples there are; 1: each is used once.
+    """
+
+    name: ClassVar[str] = "student"
+    revision: ClassVar[int] = 3
+    view: ClassVar[View] = "tokens"
+    about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
+    model: ClassVar[str] = "An attention layer"
+    optimizers: ClassVar[tuple[str, ...]] = ("adam", "sgd")
+    least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
+
+    optimizer: str = "adam"
+    rate: float = 0.01
+    batch: int = 256
+    steps: int = 4000
+    heads: int = 0
+    epochs: int = later(1)
+
+    def supports(self, family: Family) -> str | None:
+        """Any family but those of linear attention."""
+        if family.kind == "linear":
+            return "it fits softmax attention; `lifted` learns linear attention"
+        if not (self.heads or family.layer_heads):
+            return "nobody knows how many heads to fit: say student:heads=2, or another number"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Descend until the steps, the budget or the error are at their end."""
+        family, d = oracle.family, oracle.family.d
+        heads = self.heads or family.layer_heads
+        size = 8 * heads * (16 * d**2 + 4 * self.batch * family.k * (d + family.k))
+        require_memory(size, f"a student of {heads} heads at d={d}, batch {self.batch}")
+        layer = np.stack([rng.normal(0.0, s, (heads, d, d)) for s in (1 / math.sqrt(d), 1 / d)])
+        moments = np.zeros((2, *layer.shape))
+        oracle = Epochs(oracle, self.epochs, rng)
+        loss, scale, step, outcome = math.inf, 0.0, 0, None
+        try:
+            for step in range(1, self.steps + 1):
+                batch = oracle.draw(self.batch)
+                new, slope = layer_gradient(layer, batch.x, batch.y, family.rows)
+                loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
+                if not math.isfinite(new):
+                    return nothing(family, Outcome.DIVERGED, steps=step, heads=heads)
+                scale = scale or _trivial_loss(family, batch)
+                if max(loss, new) < 1e-6 * scale:
+                    break
+                self.update(layer, slope, moments, step)
+        except Spent as spent:
+            outcome = None if oracle.ended else SPENT[spent.resource]
+        found = AttentionLayer(theta=layer[0], w=layer[1])
+        details = {"steps": step, "heads": heads, "smoothed_loss": loss, "epochs": oracle.epoch}
+        return Hypothesis(predict=found, outcome=outcome, details=details, layer=found)
+
+
+def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[float, Array]:
+    """Compute the batch's mean squared loss and its gradient, in Theta and W: (2, m, d, d)."""
+    found = linearize(layer[0], layer[1], columns(x), rows)
+    residual = found.value - columns(y)
+    return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
+
+
+def _trivial_loss(family: Family, batch: Examples) -> float:
+    """The loss of the baseline: as the family says, else on a batch."""
+    if isinstance(family, Coded):
+        return family.trivial_risk
+    return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mlp(_Trained):
+    """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
+
+    f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). If labels are codes, f is fitted on the open
+    examples, z_0 = -1, to the unknown factor less its public part. Its input is the signs of z, or
+    with view=tokens the 2 d signs of the tokens. Real labels have no factor: then f is fitted to
+    all k d numbers of a label, less what is known, and its input is those of the tokens.
+
+    epochs: over the examples there are. With 1 each is used once. With 0, if the examples end after
+    one epoch, an eighth of them is held out. The network saw these once, in the first epoch. It
+    goes on with the others until the loss on the held-out examples stops falling.
+    """
+
+    name: ClassVar[str] = "mlp"
+    revision: ClassVar[int] = 2
+    about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
+    model: ClassVar[str] = "A ReLU network"
+    optimizers: ClassVar[tuple[str, ...]] = ("adam", "momentum", "sgd")
+    least: ClassVar[dict[str, int]] = {"width": 1, "batch": 1, "steps": 1, "epochs": 0}
+
+    width: int = 100
+    optimizer: str = "adam"
+    rate: float = 0.005
+    batch: int = 256
+    steps: int = 60_000
+    epochs: int = later(0)
+    view: str = later("z")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.view in ("z", "tokens"), f"view={self.view} given: z or tokens")
+
+    def supports(self, family: Family) -> str | None:
+        """Two-token families whose labels have one unknown factor, and real labels."""
+        return None if isinstance(family, Coded | Dense) else family.lacks("coded")
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Descend until the steps or the budget are at their end, or the loss is near 0."""
+        family, width = oracle.family, self.width
+        real, flat = isinstance(family, Dense), self.view == "tokens"
+        view: _View = _Tokens(family) if real else _Factor(require_coded(family), flat)
+        size = view.inputs + view.outputs
+        require_memory(
+            4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
+            f"a network of width {width} at d={family.d}, batch {self.batch}",
+        )
+        theta = initial(rng, view.inputs, width, view.outputs)
+        moments = np.zeros((2, len(theta)), np.float32)
+        source, oracle = oracle, Epochs(oracle, self.epochs or 1, rng)
+        curve, step, outcome = _Curve(self.steps), 0, None
+        try:
+            for step, (z, values) in enumerate(self._batches(oracle, view), 1):
+                loss, slope = gradient(theta, z, values)
+                if not math.isfinite(loss):
+                    return nothing(family, Outcome.DIVERGED, steps=step, curve=curve.points)
+                scale = float(np.vdot(values, values)) / len(values)
+                curve.add(step, step * self.batch, loss, scale)
+                self.update(theta, slope, moments, step)
+                if curve.solved:
+                    break
+        except Spent as spent:
+            outcome = None if oracle.ended else SPENT[spent.resource]
+        if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and step < self.steps:
+            return self._in_epochs(source, view, rng, theta)
+        curve.mark(step, step * self.batch)
+        return Hypothesis(
+            predict=view.predictor(theta),
+            outcome=outcome,
+            details={
+                "steps": step,
+                "trained_on": step * self.batch,
+                "epochs": oracle.epoch,
+                "curve": curve.points,
+            },
+        )
+
+    def _in_epochs(
+        self, oracle: ExampleOracle, view: "_View", rng: np.random.Generator, theta: Array
+    ) -> Hypothesis:
+        """Go on with all that was drawn but an eighth, until the loss on that stops falling."""
+        z, values = view.read(oracle.again())
+        held = min(max(len(values) // 8, 1), _LARGEST_HOLD_OUT)
+        if len(values) <= held:
+            return nothing(oracle.family, Outcome.EXAMPLES_SPENT, steps=0)
+        order = rng.permutation(len(values))
+        held_z, held_values = z[order[:held]], values[order[:held]].astype(np.float64)
+        rest = order[held:]
+        baseline = float((held_values**2).mean()) or 1.0
+        moments = np.zeros((2, len(theta)), np.float32)
+        curve, outcome, epoch, rows = _Curve(self.steps), None, 0, rest[:0]
+        batch = min(self.batch, len(rest))
+        look = max(_LOOK, len(rest) // batch)
+        best, kept, step = math.inf, theta.copy(), 0
+        mark, until = math.inf, _PATIENCE
+        try:
+            for step in range(1, self.steps + 1):
+                oracle.meter.require_time()
+                if len(rows) < batch:
+                    rows, epoch = rng.permutation(rest), epoch + 1
+                loss, slope = gradient(theta, z[rows[:batch]], values[rows[:batch]])
+                scale = float(np.vdot(values[rows[:batch]], values[rows[:batch]])) / batch
+                rows = rows[batch:]
+                if not math.isfinite(loss):
+                    break
+                curve.add(step, step * batch, loss, scale)
+                self.update(theta, slope, moments, step)
+                if step % look and step < self.steps:
+                    continue
+                left = evaluate(theta, held_z, view.outputs) - held_values
+                error = float((left**2).mean()) / baseline
+                if error < best:
+                    best, kept = error, theta.copy()
+                if best < _GAIN * mark:
+                    mark, until = best, step + _PATIENCE
+                if best < _ROUNDING or step > until:
+                    break
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        if not math.isfinite(best) and outcome is None:
+            return nothing(oracle.family, Outcome.DIVERGED, steps=step, curve=curve.points)
+        if outcome is None and (best > _LEARNED or held < _FEW):  # with more examples it might
+            outcome = Outcome.EXAMPLES_SPENT
+        curve.mark(step, step * batch)
+        return Hypothesis(
+            predict=view.predictor(kept),
+            outcome=outcome,
+            details={
+                "steps": step,
+                "trained_on": step * batch,
+                "epochs": epoch,
+                "held_out": held,
+                "held_out_error": best if math.isfinite(best) else None,
+                "curve": curve.points,
+            },
+        )
+
+    def _batches(self, oracle: ExampleOracle, view: "_View") -> Iterator[tuple[Array, Array]]:
+        """Cut what the network sees into minibatches: (batch, inputs), (batch, outputs)."""
+        z = np.zeros((0, view.inputs), np.float32)
+        values = np.zeros((0, view.outputs), np.float32)
+        most = max(2 * self.batch, _NUMBERS // (view.inputs + view.outputs))
+        left = self.steps
+        while left:
+            missing = self.batch * left - len(values)
+            for_z, for_values = view.read(oracle.draw(min(view.enough(missing), most)))
+            z, values = np.concatenate([z, for_z]), np.concatenate([values, for_values])
+            whole = min(left, len(values) // self.batch)
+            left -= whole
+            for start in range(0, whole * self.batch, self.batch):
+                oracle.meter.require_time()
+                yield z[start : start + self.batch], values[start : start + self.batch]
+            z, values = z[whole * self.batch :], values[whole * self.batch :]
+
+
+class _View(Protocol):
+    """What a network sees of examples, and what is said of others by it."""
+
+    inputs: int
+    outputs: int
+
+    def enough(self, count: int) -> int:
+        """Return how many examples to draw for it to see `count`, or about so many."""
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Write examples as (n, inputs), (n, outputs)."""
+
+    def predictor(self, theta: Array) -> Predict:
+        """Make predictions of a network."""
+
+
+class _Factor:
+    """The signs of z or of both tokens, and the unknown factor of their codes, where z_0 = -1."""
+
+    outputs = 1
+
+    def __init__(self, family: Coded, flat: bool) -> None:
+        self.family, self.seen = family, _flat if flat else _product
+        self.inputs = 2 * family.d if flat else family.d - 1
+
+    def enough(self, count: int) -> int:
+        """Draw a few more than are open on average."""
+        return self.family.enough(count) + 64
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Unpack the tokens."""
+        words = as_coded(examples).words
+        x = tokens.unpack(words[self.family.open(words)], self.family.d)
+        return self.seen(x).astype(np.float32), reduce(examples).values.astype(np.float32)[:, None]
+
+    def predictor(self, theta: Array) -> Predict:
+        """Predict where z_0 = -1, and what is known elsewhere."""
+        return predictor(self.family, lambda z: evaluate(theta, z, 1)[:, 0], self.seen)
+
+
+def _product(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(x[:, 0, 1:] * x[:, 1, 1:])
+
+
+def _flat(x: NDArray[Any]) -> NDArray[Any]:
+    return x.reshape(len(x), -1)
+
+
+class _Tokens:
+    """All numbers of the tokens, and of the labels less what is known."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self.inputs = self.outputs = family.k * family.d
+
+    def enough(self, count: int) -> int:
+        """Draw as many."""
+        return count
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Write an example's numbers in a row."""
+        rows, unknown = (len(examples), -1), examples.y - self.family.known(examples.x)
+        z = examples.x.reshape(rows).astype(np.float32)
+        return z, unknown.reshape(rows).astype(np.float32)
+
+    def predictor(self, theta: Array) -> Predict:
+        """Add the network to what is known."""
+
+        def predict(x: NDArray[Any]) -> NDArray[np.float64]:
+            return self.family.known(x) + evaluate(theta, _flat(x), self.outputs).reshape(x.shape)
+
+        return predict
+
+
+class _Curve:
+    """The training loss relative to the labels' variance, each point the mean since the last."""
+
+    def __init__(self, steps: int) -> None:
+        self.points: list[list[float]] = []  # step, examples, relative loss
+        self._marks = iter(sorted({round(v) for v in np.geomspace(1, steps, _MARKS)}))
+        self._mark = next(self._marks)
+        self._loss = self._scale = 0.0
+        self._recent = 1.0
+
+    def add(self, step: int, examples: int, loss: float, scale: float) -> None:
+        """Count one minibatch's mean loss, and its mean squared label."""
+        self._loss += loss
+        self._scale += scale
+        self._recent += 0.01 * (loss / max(scale, 1e-30) - self._recent)
+        if step == self._mark:
+            self.mark(step, examples)
+            self._mark = next(self._marks, 0)
+
+    def mark(self, step: int, examples: int) -> None:
+        """Add a point, where there is anything since the last one."""
+        if self._scale:
+            self.points.append([step, examples, self._loss / self._scale])
+            self._loss = self._scale = 0.0
+
+    @property
+    def solved(self) -> bool:
+        """Whether the loss of the last hundred steps or so is near 0."""
+        return self._recent < _SOLVED
+
+
+def parts(theta: Array, inputs: int, outputs: int) -> tuple[Array, Array, Array, Array]:
+    """View parameters as w (width, inputs), c (width,), a (outputs, width), b (outputs,)."""
+    width = (len(theta) - outputs) // (inputs + 1 + outputs)
+    w, c, a, b = np.split(theta, np.cumsum([width * inputs, width, width * outputs]))
+    return w.reshape(width, inputs), c, a.reshape(outputs, width), b
+
+
+def initial(rng: np.random.Generator, inputs: int, width: int, outputs: int) -> Array:
+    """Draw w, c uniform within 1/sqrt(inputs), a within 1/sqrt(width); b = 0; float32."""
+    theta = np.zeros(width * (inputs + 1 + outputs) + outputs, np.float32)
+    w, c, a, _ = parts(theta, inputs, outputs)
+    for part, many in ((w, inputs), (c, inputs), (a, width)):
+        part[:] = rng.uniform(-1, 1, part.shape) / math.sqrt(many)
+    return theta
+
+
+def evaluate(theta: Array, z: NDArray[np.floating], outputs: int) -> NDArray[np.float64]:
+    """Evaluate the network: (n, inputs) -> (n, outputs)."""
+    w, c, a, b = (part.astype(np.float64) for part in parts(theta, z.shape[1], outputs))
+    return np.asarray(np.maximum(z @ w.T + c, 0) @ a.T + b)
+
+
+def gradient(theta: Array, z: Array, values: Array) -> tuple[float, Array]:
+    """Compute the mean squared loss on (n, inputs), (n, outputs), and its gradient in theta."""
+    inputs, outputs = z.shape[1], values.shape[1]
+    w, c, a, b = parts(theta, inputs, outputs)
+    hidden = z @ w.T
+    hidden += c
+    np.maximum(hidden, 0, out=hidden)
+    residual = hidden @ a.T
+    residual += b
+    residual -= values
+    loss = float(np.vdot(residual, residual)) / len(values)
+    residual *= 2 / len(values)
+    slope = np.empty_like(theta)
+    d_w, d_c, d_a, d_b = parts(slope, inputs, outputs)
+    np.matmul(residual.T, hidden, out=d_a)
+    np.sum(residual, axis=0, out=d_b)
+    back = np.sign(hidden, out=hidden)  # 1 where the unit is on
+    back *= residual @ a
+    np.matmul(back.T, z, out=d_w)
+    np.sum(back, axis=0, out=d_c)
+    return loss, slope

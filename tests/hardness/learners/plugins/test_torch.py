@@ -1,0 +1,186 @@
+"""Modules of torch; each test needs the extra."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from hardness.learners import Outcome
+from hardness.learners.plugins import Module, adapt, load, template
+from hardness.oracles import Budget
+from hardness.runs.run import run
+from instances import UsageError, parse
+
+pytestmark = pytest.mark.plugins
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="the extra `torch` is not installed")
+
+
+def learned(learner, spec, examples=None, seed=0, seconds=None):
+    budget = Budget(examples=examples, seconds=seconds)
+    return run(adapt(learner, "here"), parse(spec).instance(0), budget, seed)
+
+
+def layers(torch):
+    nn = torch.nn
+    return lambda inputs, outputs: nn.Sequential(
+        nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, outputs)
+    )
+
+
+def test_a_network_solves_a_pair_and_leaves_the_generator_alone(torch):
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    found = learned(Module(layers(torch), rate=0.01), "parity:d=10,m=2", 4000)
+    assert found.outcome is Outcome.SOLVED
+    assert found.details["view"] == "reduced"
+    assert (torch.random.get_rng_state() == before).all()
+    torch.rand(3)
+    again = learned(Module(layers(torch), rate=0.01), "parity:d=10,m=2", 4000)
+    assert again.risk == found.risk
+    other = learned(Module(layers(torch), rate=0.01), "parity:d=10,m=2", 4000, seed=1)
+    assert other.risk != found.risk
+
+
+def test_a_module_is_a_pattern_and_is_left_alone(torch):
+    net = torch.nn.Sequential(torch.nn.LazyLinear(32), torch.nn.ReLU(), torch.nn.LazyLinear(1))
+    given = Module(net, steps=300, rate=0.01)
+    found = learned(given, "parity:d=8,m=1", 1000)
+    assert found.outcome is Outcome.SOLVED
+    assert learned(given, "parity:d=8,m=1", 1000).risk == found.risk
+    assert net[0].in_features == 0
+
+
+def test_a_network_sees_samples(torch):
+    given = Module(layers(torch), rate=0.01, view="samples")
+    found = learned(given, "lpn:n=6,h=1,noise=0", 1000)
+    assert found.outcome is Outcome.SOLVED
+    assert found.details["view"] == "samples"
+
+
+def test_tokens_and_flat_rows(torch):
+    """A linear layer's labels are linear in the tokens here, so a linear module fits them."""
+    nn = torch.nn
+
+    class Same(nn.Module):
+        def __init__(self, inputs, outputs):
+            super().__init__()
+            self.inner = nn.Linear(inputs, outputs, bias=False)
+
+        def forward(self, x):
+            return self.inner(x)
+
+    for view in ("tokens", "flat", None):
+        found = learned(Module(Same, view=view, steps=200), "nice:m=2,k=2,d=4", 1000)
+        assert found.details["view"] == (view or "flat")
+        assert 0 < found.risk.value < 1
+    assert learned(Same, "parity:d=6,m=1", 500).outcome is Outcome.SOLVED
+
+
+def test_time_ends_training(torch, ticks):
+    ticks(0.1)
+    found = learned(Module(layers(torch), steps=10**9), "parity:d=30,m=12", 2000, seconds=10.0)
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.details["steps"] > 1
+
+
+def test_training_that_diverges_says_so(torch):
+    found = learned(Module(layers(torch), rate=100.0), "parity:d=8,m=3", 1000)
+    assert found.outcome in (Outcome.DIVERGED, Outcome.LEARNED_NOTHING, Outcome.PARTIAL)
+
+    class Nan(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(x) * float("nan")
+
+    found = learned(Module(lambda: Nan(7, 1)), "parity:d=8,m=3", 1000)
+    assert found.outcome is Outcome.DIVERGED
+    assert found.risk.value == pytest.approx(1.0)
+
+
+def test_modules_that_do_not_fit(torch):
+    for make, words in [
+        (lambda: torch.nn.Linear(7, 2), r"the module gives \(2, 2\): \(2,\) or \(2, 1\) is needed"),
+        (lambda: torch.nn.Flatten(), r"the module gives \(2, 7\): \(2,\) or \(2, 1\) is needed"),
+        (lambda inputs: torch.nn.Linear(inputs, 1), "it is called as network"),
+        (lambda: 3, "Module: a int was made: a torch module is needed"),
+        (lambda: torch.nn.Sequential(torch.nn.Flatten(0)), "is needed"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            learned(Module(make), "parity:d=8,m=3", 100)
+    with pytest.raises(UsageError, match="has no parameters to train"):
+        learned(Module(lambda: torch.nn.AvgPool1d(7)), "parity:d=8,m=3", 100)
+    with pytest.raises(UsageError, match="needs in_features, out_features, bias") as caught:
+        adapt(type("Three", (torch.nn.Linear,), {"__init__": three}), "mine.py: Three")
+    assert "the class Three" in str(caught.value)
+
+
+def three(self, in_features, out_features, bias):
+    pass
+
+
+def test_settings_out_of_range():
+    for given, words in (
+        ({"steps": 0}, "steps=0"),
+        ({"batch": 1.5}, "batch=1.5"),
+        ({"rate": 0}, "rate=0"),
+        ({"decay": -1}, "decay=-1"),
+        ({"view": "bits"}, "view='bits'"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            Module(len, **given)
+    with pytest.raises(UsageError, match="a torch module is needed, or a function"):
+        Module(3)
+
+
+def test_the_extra_is_named(monkeypatch):
+    import sys
+
+    from instances import ToolkitError
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ToolkitError, match=r"pip install 'hardness-toolkit\[torch\]'"):
+        learned(Module(lambda: None), "parity:d=8,m=3", 100)
+
+
+def test_what_the_docs_write_climbs(torch, tmp_path):
+    """An example, and what stands in the template's comments."""
+    pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
+    code = template("mine", "new.py")
+    code = code[
+        code.index("# from hardness.learners.plugins import Estimator") : code.index("# 3. ")
+    ]
+    lines = [line.removeprefix("# ") for line in code.splitlines()]
+    kept = [line for line in lines if not line.startswith(("#", "2. "))]
+    (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
+    for text, spec in (
+        ("docs/examples/torch_mlp.py:Mlp", "parity:d=10,m=3"),
+        (f"{tmp_path}/new.py:Forest", "parity:d=8,m=2"),
+        (f"{tmp_path}/new.py:Net", "parity:d=8,m=2"),
+    ):
+        assert learned(load(text), spec, 4000).outcome is Outcome.SOLVED, text
+
+
+# Workers are forked, which newer versions of Python warn of where there are threads.
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_torch_dataset(torch):
+    from torch.utils.data import DataLoader
+
+    from instances import dataset, make_examples
+
+    found = dataset("parity:d=9,m=2", 100, 3)
+    x, y = make_examples("parity:d=9,m=2", 100, 3)
+    assert len(found) == 100
+    assert found[5][0].dtype == torch.float32
+    assert found[5][0].shape == found[5][1].shape == (2, 9)
+    assert (found[-1][0].numpy() == x[-1]).all()
+    assert np.allclose(found[10:20][1].numpy(), y[10:20])
+    again = pickle.loads(pickle.dumps(found))  # as workers get it that are not forked
+    assert (again[7][1] == found[7][1]).all()
+    for workers in (0, 2):
+        loader = DataLoader(found, batch_size=32, num_workers=workers)
+        parts = [part.numpy() for part, _ in loader]
+        assert [len(part) for part in parts] == [32, 32, 32, 4]
+        assert (np.concatenate(parts) == x).all()
