@@ -23,7 +23,7 @@ from .verbs.examples import (
     reduce as reduce,
     samples as samples,
 )
-from .verbs.families import families as families, learners as learners
+from .verbs.families import list_families as list_families, list_learners as list_learners
 from .verbs.learning import learn as learn
 from .verbs.least import least as least
 from .verbs.pictures import figure as figure

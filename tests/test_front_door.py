@@ -247,7 +247,7 @@ def test_the_import_is_light_and_knows_its_names():
 @pytest.mark.parametrize("verb", ["families", "learners"])
 def test_what_there_is_prints_as_the_command_does(verb, hardness):
     printed = hardness(verb).out
-    assert f"{getattr(h, verb)()!r}\n" == printed
+    assert f"{getattr(h, f'list_{verb}')()!r}\n" == printed
     assert printed.count("darmstadt-") == (2 if verb == "families" else 0)  # a pattern, an example
 
 

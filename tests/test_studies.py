@@ -101,7 +101,13 @@ SMALL = {
 }
 ALLOWED = {  # what studies may import of the toolkit
     *("hardness.bounds", "hardness.bounds.learners"),
-    *("hardness.oracles", "hardness.runs", "hardness.runs.growth", "hardness.runs.least"),
+    *(
+        "hardness.oracles",
+        "hardness.runs",
+        "hardness.runs.registry",
+        "hardness.runs.growth",
+        "hardness.runs.least",
+    ),
     *(
         "hardness.runs.run",
         "hardness.learners",

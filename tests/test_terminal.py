@@ -149,7 +149,7 @@ def test_colour_on_a_terminal_is_the_same_text(hardness):
         (lambda: h.learn("trivial", "parity:d=8,m=2"), []),
         (lambda: h.check(h.certify("parity:d=8,m=2")), ["accepted"]),
         (lambda: h.certify("parity:d=8,m=3"), ["vacuous"]),
-        (lambda: h.learners("show", "elimination"), ["parameter"]),
+        (lambda: h.list_learners("show", "elimination"), ["parameter"]),
     ],
 )
 def test_what_is_coloured(call, marked):

@@ -23,7 +23,7 @@ _DARMSTADT = (
 
 
 @verb("List or show families and the catalog.", out=FILE)
-def families(
+def list_families(
     action: Annotated[
         str, choice("What to do.", "list", "show", cure="hardness families show {}")
     ] = "list",
@@ -33,7 +33,7 @@ def families(
 ) -> "Answer":
     """List the families and the catalog, or show one.
 
-    >>> families("show", "parity").data["example"]
+    >>> list_families("show", "parity").data["example"]
     'parity:d=32,m=3'
     """
     if action == "list":
@@ -109,7 +109,7 @@ def _family(name: str) -> "Answer":
 
 
 @verb("List, show, check learners, or begin one.", out=FILE)
-def learners(
+def list_learners(
     action: Annotated[
         str,
         choice("What to do.", "list", "show", "check", "new", cure="hardness learners show {}"),
@@ -127,7 +127,7 @@ def learners(
     check NAME: does a learner of your own, path.py:Name, keep to the protocol? Exits with 1 if
     not. new FILE: write a commented template of one.
 
-    >>> learners("show", "lowdegree").data["access"]
+    >>> list_learners("show", "lowdegree").data["access"]
     'examples'
     """
     if action == "list":

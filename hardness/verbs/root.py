@@ -12,7 +12,7 @@ from instances.withdrawn import withdrawn
 
 GROUPS = {
     "Families and instances": {
-        "families": "verbs.families.families",
+        "families": "verbs.families.list_families",
         "generate": "verbs.examples.generate",
         "inspect": "verbs.examples.inspect",
         "reduce": "verbs.examples.reduce",
@@ -25,7 +25,7 @@ GROUPS = {
         "estimate": "verbs.costs.estimate",
     },
     "Learners": {
-        "learners": "verbs.families.learners",
+        "learners": "verbs.families.list_learners",
         "learn": "verbs.learning.learn",
         "attack": "verbs.attacking.attack",
         "distinguish": "verbs.attacking.distinguish",

@@ -149,9 +149,8 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
     """An example, and what stands in the template's comments."""
     pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
     code = template("mine", "new.py")
-    code = code[
-        code.index("# from hardness.learners.plugins import Estimator") : code.index("# 3. ")
-    ]
+    start = code.index("# from hardness.learners.plugins import Estimator")
+    code = code[start : code.index("# 3. ")]
     lines = [line.removeprefix("# ") for line in code.splitlines()]
     kept = [line for line in lines if not line.startswith(("#", "2. "))]
     (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
