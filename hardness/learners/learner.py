@@ -161,6 +161,9 @@ class Learner(Protocol):
     """A learner: a frozen dataclass whose fields are its parameters.
 
     Those built in that learn from examples say in `view` what they see of them: "tokens" or "z".
+    A learner that computes for long between draws, queries and values has `computes_long = True`
+    and runs in a child process. When it has something better than nothing it calls
+    `oracle.meter.offer(hypothesis)`: the run's hypothesis, if a budget is spent before it ends.
     """
 
     revision: ClassVar[int]  # raised when the output changes

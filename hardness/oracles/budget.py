@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -90,7 +90,12 @@ class Meter:
         self.queries = 0
         self.values = 0
         self.peak_bytes: int | None = None  # of a learner in a process of its own
+        self.offered: Any = None
         self.restart()
+
+    def offer(self, hypothesis: Any) -> None:
+        """Keep the best hypothesis so far: the run's, if a budget is spent before the next."""
+        self.offered = hypothesis
 
     def restart(self) -> None:
         """Start the clock again: what a learner imports is not part of its learning."""

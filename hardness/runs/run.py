@@ -2,6 +2,7 @@
 
 import math
 import platform
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from importlib import metadata
@@ -303,7 +304,7 @@ def require_support(learner: Learner, family: Family) -> None:
 
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
-    """Let a learner learn from an oracle; where it does not catch Spent, it has learned nothing."""
+    """Let a learner learn from an oracle; if a budget is spent, what it offered last stands."""
     rng = generator(seed, "learner", learner_spec(learner))
     restart_peak()
     try:
@@ -311,7 +312,11 @@ def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage
         with np.errstate(over="ignore", invalid="ignore"):
             hypothesis = learner.learn(oracle, rng)
     except Spent as spent:
-        hypothesis = nothing(oracle.family, SPENT[spent.resource])
+        offered: Hypothesis | None = oracle.meter.offered
+        outcome = SPENT[spent.resource]
+        hypothesis = (
+            replace(offered, outcome=outcome) if offered else nothing(oracle.family, outcome)
+        )
     except Failed as failed:
         hypothesis = nothing(oracle.family, failed.outcome, **failed.details)
     return hypothesis, oracle.meter.usage()
