@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.attention import columns, linearize
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
+from hardness.learners.learner import DIVERGED, SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.learners.reduced import predictor
 from hardness.oracles import Epochs, ExampleOracle, Spent
 from instances import tokens
@@ -131,7 +131,9 @@ class Student(_Trained):
                 new, slope = layer_gradient(layer, batch.x, batch.y, family.rows)
                 loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
                 if not math.isfinite(new):
-                    return nothing(family, Outcome.DIVERGED, steps=step, heads=heads)
+                    return nothing(
+                        family, Outcome.STAGE_FAILED, reason=DIVERGED, steps=step, heads=heads
+                    )
                 scale = scale or _trivial_loss(family, batch)
                 if max(loss, new) < 1e-6 * scale:
                     break
@@ -212,7 +214,13 @@ class Mlp(_Trained):
             for step, (z, values) in enumerate(self._batches(oracle, view), 1):
                 loss, slope = gradient(theta, z, values)
                 if not math.isfinite(loss):
-                    return nothing(family, Outcome.DIVERGED, steps=step, curve=curve.points)
+                    return nothing(
+                        family,
+                        Outcome.STAGE_FAILED,
+                        reason=DIVERGED,
+                        steps=step,
+                        curve=curve.points,
+                    )
                 scale = float(np.vdot(values, values)) / len(values)
                 curve.add(step, step * self.batch, loss, scale)
                 self.update(theta, slope, moments, step)
@@ -277,7 +285,9 @@ class Mlp(_Trained):
         except Spent as spent:
             outcome = SPENT[spent.resource]
         if not math.isfinite(best) and outcome is None:
-            return nothing(oracle.family, Outcome.DIVERGED, steps=step, curve=curve.points)
+            return nothing(
+                oracle.family, Outcome.STAGE_FAILED, reason=DIVERGED, steps=step, curve=curve.points
+            )
         if outcome is None and (best > _LEARNED or held < _FEW):  # with more examples it might
             outcome = Outcome.EXAMPLES_SPENT
         curve.mark(step, step * batch)
