@@ -54,6 +54,12 @@ class Budget:
                     f"{_LONGEST:g}; leave it out for no limit"
                 )
 
+    @property
+    def needs_process(self) -> bool:
+        """Whether only a process of its own keeps a learner within it that computes for long."""
+        limits = (self.seconds, self.cpu_seconds, self.memory_bytes)
+        return os.name == "posix" and any(limit is not None for limit in limits)
+
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
