@@ -34,10 +34,13 @@ class Proved(NamedTuple):
     theorems: list[Callable[..., Any]]
 
 
-# Of each kind: read_problem, what is known of its members, what is claimed, and which fields of the
-# witness are NEEDED, or OPTIONAL, if named learners are asked about.
+# Of each kind: read_problem, what is known of its members, and what is claimed.
 KINDS: dict[str, Any] = {"hidden-set": hidden_sets, "residues": residues, "direction": directions,
                          "functions": functions}  # fmt: skip
+# Which fields a witness needs, and may have, if named learners are asked about.
+FIELDS: dict[str, tuple[set[str], set[str]]] = {
+    "hidden-set": (set(), {"code"}), "residues": ({"law"}, {"rare"}), "direction": (set(), set()),
+    "functions": ({"eigenvalue"}, set())}  # fmt: skip
 
 
 def read_problem(problem: dict[str, Any]) -> Any:
@@ -69,18 +72,11 @@ def claims_of(
     kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
 ) -> tuple[list[Claim], dict[str, str]]:
     """All that is claimed of a problem, and of which named learners nothing is, and why."""
-    if terms.about:
-        return claims_about_learners(kind, problem, terms, witness, known)
-    return KINDS[kind].claims(problem, terms, witness, known), {}
-
-
-def claims_about_learners(
-    kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
-) -> tuple[list[Claim], dict[str, str]]:
-    """What is claimed of named learners, and why nothing is of others."""
-    fields(witness, KINDS[kind].NEEDED, "the witness", KINDS[kind].OPTIONAL)
+    claims, unproved, (needed, optional) = list[Claim](), dict[str, str](), FIELDS[kind]
+    if not terms.about:
+        return KINDS[kind].claims(problem, terms, witness, known), unproved
+    fields(witness, needed, "the witness", optional)
     need(known.gram is not None, "no claim: all members are the same function")
-    claims, unproved = list[Claim](), dict[str, str]()
     need(set(terms.about) <= {"kernel", "gd", "low-degree", "lwe"}, "a learner is not known")
     for name in terms.about:
         used = dict(core.USED)

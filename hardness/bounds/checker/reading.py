@@ -96,19 +96,16 @@ def take(value: Any, what: str, **kinds: Any) -> list[Any]:
     >>> take({"size": "4", "power": 2}, "it", size="positive", power=(1, 9), cosine=["share"])
     [4, 2, None]
     """
-    optional = {name for name, kind in kinds.items() if isinstance(kind, list)}
+    optional, parts = {name for name, kind in kinds.items() if isinstance(kind, list)}, []
     fields(value, set(kinds) - optional, what, optional)
-
-    def one(name: str, kind: Any) -> Any:
-        kind = kind[0] if name in optional else kind
-        if kind is None or name not in value:
-            return value.get(name)
-        if isinstance(kind, tuple):
-            least, most = kind
-            return small(value[name], least, most, name)
-        return read(kind, value[name]) if isinstance(kind, str) else kind(value[name])
-
-    return [one(name, kind) for name, kind in kinds.items()]
+    for name, kind in kinds.items():
+        part, kind = value.get(name), kind[0] if name in optional else kind
+        if isinstance(kind, tuple) and name in value:
+            part = small(part, kind[0], kind[1], name)
+        elif kind is not None and name in value:
+            part = read(kind, part) if isinstance(kind, str) else kind(part)
+        parts.append(part)
+    return parts
 
 
 def rationals(texts: Any) -> list[Fraction]:
@@ -145,12 +142,10 @@ def load(text: str) -> Any:
         need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")
         return dict(pairs)
 
-    def whole(digits: str) -> int:
-        need(len(digits) <= 20, "a JSON number has over 20 digits")
-        return int(digits)
-
-    def other(number: str) -> NoReturn:
-        refuse(f"the JSON number {number[:40]} is not an integer")
+    def whole(number: str) -> int:
+        right = number.lstrip("-").isdigit() and len(number) <= 20
+        need(right, f"the JSON number {number[:40]} is not an integer, of at most 20 digits")
+        return int(number)
 
     depth = deepest = 0
     for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
@@ -158,7 +153,7 @@ def load(text: str) -> Any:
         deepest = max(deepest, depth)
     need(deepest <= DEPTH, f"it is nested over {DEPTH} deep")
     try:
-        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=other,
-                          parse_constant=other)  # fmt: skip
+        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=whole,
+                          parse_constant=whole)  # fmt: skip
     except ValueError as error:
         refuse(f"it is not JSON ({error})")

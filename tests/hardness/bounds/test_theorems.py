@@ -84,7 +84,7 @@ def of_hidden_sets(problem):
 
 
 def of_residues(problem):
-    n, q, parts = problem.n, problem.q, problem.parts
+    n, q, parts = problem.n, problem.q, problem.levels
     points = np.array(list(itertools.product(range(q), repeat=n)))
     whole = 1 << problem.bits
     entry = np.array([sum(v % q == r for v in range(whole)) for r in range(q)]) / whole
