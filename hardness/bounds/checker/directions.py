@@ -29,10 +29,9 @@ class Directions(NamedTuple):
 def read_problem(data: dict[str, Any]) -> Directions:
     """Read the numbers of the problem; raises Refused."""
     _, n, low, noise = take(data, "the problem", kind=None, dimension=(2, 10**9), low=rationals,
-                            noise="risk")  # fmt: skip
+                            noise="noise")  # fmt: skip
     need(1 <= len(low) <= 64 and all(0 <= g <= 1 for g in low), "squares are not 1 to 64 in 0..1")
     need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
-    need(noise < Fraction(1, 2), "noise is not below 1/2")
     return Directions(n=n, m=len(low), low_at_most=tuple(low), noise=noise)
 
 
@@ -94,16 +93,14 @@ def random_directions(problem: Directions, witness: Any) -> Claim:
     sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
     need(sure > 0, "a pair may be nearer with probability 1")
     need(correlation(problem, cosine) * size <= 1, "correlations may be above 1/size")
-    form = "a union bound over all pairs"
-    return Claim("random-members", size, {"probability": sure}, form, "DKS17", {})
+    return Claim("random-members", size, {"probability": sure}, "a union bound", "DKS17", {})
 
 
 @theorem
 def polynomials(problem: Directions, witness: Any) -> Claim:
     """SQ-DIM is at least `size`, by polynomials p of a degree over the field of a prime q.
 
-    The direction of p has entries 1/sqrt(l) at the l = points places of its set, of
-    `hidden_sets.polynomials`.
+    The direction of p is 1/sqrt(points) at the places of its set, of `hidden_sets.polynomials`.
     """
     q, points, t, size = take(witness, "polynomials", q=(2, 10**6), points=(1, 10**6),
                               degree=(0, 10**6), size="positive")  # fmt: skip
@@ -123,12 +120,11 @@ def know(problem: Directions, witness: Witness) -> Known:
 def claims(problem: Directions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
     """What follows for learners that ask, or see examples, and directions that are far apart."""
     fields(witness, {"polynomials"}, "the witness", {"random"})
-    sets = [polynomials(problem, witness["polynomials"])]
-    if "random" in witness:
-        sets.insert(0, random_directions(problem, witness["random"]))
+    sets = [random_directions(problem, witness["random"])] if "random" in witness else []
+    sets.append(polynomials(problem, witness["polynomials"]))
     members, gram = known.members, known.gram
     vstat = core.vstat_rules_out(members, gram, terms.t)
     within = core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t)
-    asked = [core.stat_rules_out(members, gram, terms.tau),
-             within if within.members <= vstat.members else vstat]  # fmt: skip
+    stat, few = core.stat_rules_out(members, gram, terms.tau), within.value <= vstat.value
+    asked = [stat, within if few else vstat]
     return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

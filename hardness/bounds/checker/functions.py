@@ -133,8 +133,7 @@ class Products(NamedTuple):
 def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     """The inner products of all pairs of members, and their correlations.
 
-    Where members have one norm these are rationals of one denominator; else each is rounded to one
-    of UNIT, towards 0.
+    Of members of one norm these are rationals of one denominator; else of UNIT, rounded towards 0.
     """
     plain, unit = inner_products(problem)
     rows: Rows = [array("q", row) for row in less_mean(plain)] if problem.centred else plain
@@ -150,8 +149,8 @@ def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     most = max(max(map(abs, row[:i]), default=0) for i, row in enumerate(near))
     pairs = ((i, j) for i, row in enumerate(near) for j in range(i) if abs(row[j]) == most)
     total, many = sum(sum(map(abs, row)) for row in near), count**2
-    square, low = Fraction(most, whole) ** 2, Fraction(total, whole * many)
-    high = low
+    square = Fraction(most, whole) ** 2
+    low = high = Fraction(total, whole * many)
     if not exact:
         square = max(Fraction(rows[i][j] ** 2, norms[i] * norms[j]) for i, j in pairs)
         low = Fraction(GRID * total // (whole * many), GRID)
@@ -171,8 +170,7 @@ def bounded(rows: list[list[int]], whole: int, top: Fraction, lines: list[Any], 
     """Refuse unless no eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
 
     By a factor C, its lines in hexadecimal, and a scale s: R = s^2 (top - A) - C C^T has no entry
-    R_ii below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has
-    R + C C^T.
+    R_ii below the sum of the other |R_ij|. So neither R [Gershgorin] nor R + C C^T is below 0.
     """
     p, q, square = top.numerator, top.denominator, scale**2
     short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from . import closed
 from . import theorem as core
 from .reading import fields, listed, need, rationals, short, small, take
-from .theorem import Claim, Gram, Known, Members, RuledOut, Terms, Witness, theorem
+from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
+Row = list[Fraction]
 VIEWS = ("among-others",)  # an example shows g(h) alone, or a public function is added to it
 
 
@@ -62,12 +63,11 @@ class HiddenSets(NamedTuple):
 def read_problem(data: dict[str, Any]) -> HiddenSets:
     """Read the numbers of the problem; raises Refused."""
     _, n, m, g, noise, view = take(data, "the problem", kind=None, places=(1, 10**18),
-                                   chosen=(1, 128), values=rationals, noise="risk",
+                                   chosen=(1, 128), values=rationals, noise="noise",
                                    view=[None])  # fmt: skip
     need("view" not in data or view in VIEWS, "the view is not known")
     need(m <= n, "more places are chosen than there are")
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
-    need(noise < Fraction(1, 2), "noise is not below 1/2")
     quick = math.lcm(*(v.denominator for v in g)) < 10**1000 and max(map(abs, g)) < 10**1000
     need(quick, "such long values take too long")
     return HiddenSets(n=n, m=m, g=tuple(g), noise=noise, view=view or "")
@@ -101,7 +101,7 @@ def characters(problem: HiddenSets, members: Members) -> tuple[Gram, list[Claim]
 
 
 @theorem
-def overlaps(problem: HiddenSets) -> tuple[list[Fraction], list[Claim]]:
+def overlaps(problem: HiddenSets) -> tuple[Row, list[Claim]]:
     """c(0) .. c(m): c(t) is the covariance over the signs of two members that share t places.
 
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
@@ -125,22 +125,21 @@ def distances(n: int, m: int) -> list[list[int]]:
 
     The matrices whose entries depend on |S & S'| alone have common eigenspaces V_0 .. V_r, r =
     min(m, n - m), and on V_k the pairs at distance i have the eigenvalue sum_h (-1)^(i-h)
-    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). V_0 holds the constant vector, and E_i(0) is
-    how many sets are at distance i from one.
+    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). On V_0, the constants, it counts these pairs.
     """
     comb, ks = math.comb, range(min(m, n - m) + 1)
     return [[sum((-1) ** (i - h) * comb(m - h, i - h) * comb(m - k, h) * comb(n - m + h - k, h)
                  for h in range(min(i, m - k) + 1)) for k in ks] for i in range(m + 1)]  # fmt: skip
 
 
-def eigenvalues(problem: HiddenSets, c: list[Fraction]) -> list[Fraction]:
+def eigenvalues(problem: HiddenSets, c: Row) -> list[Fraction]:
     """The matrix of entries c(|S & S'|) has the eigenvalue sum_i c(m - i) E_i(k) on V_k."""
     columns = zip(*distances(problem.n, problem.m), strict=True)
     return [Fraction(sum(map(operator.mul, c[::-1], column))) for column in columns]
 
 
 @theorem
-def johnson(problem: HiddenSets, members: Members, c: list[Fraction]) -> tuple[Gram, list[Claim]]:
+def johnson(problem: HiddenSets, members: Members, c: Row) -> tuple[Gram, list[Claim]]:
     """The eigenvalues of the Gram matrix are lambda_k = sum_i c(m - i) E_i(k) on V_k.
 
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
@@ -213,7 +212,7 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
 
 
 @theorem
-def packing(problem: HiddenSets, members: Members, c: list[Fraction], witness: Any) -> Claim:
+def packing(problem: HiddenSets, members: Members, c: Row, witness: Any) -> Claim:
     """SQ-DIM is at least the size of a code, and at most what Johnson's bound allows. [Joh62]
 
     The size s of a code of overlap t counts if c(t) s <= c(m), or s = 1. Correlations are of
@@ -247,9 +246,7 @@ def meeting(n: int, m: int, t: int) -> int:
 
 
 @theorem
-def every_set(
-    problem: HiddenSets, members: Members, c: list[Fraction], gamma: Fraction, witness: Any
-) -> int:
+def every_set(problem: HiddenSets, members: Members, c: Row, gamma: Fraction, witness: Any) -> int:
     """Every set of `enough` members or more has average correlation at most gamma: weak duality.
 
     In a set of s members let a_i be the mean number of its members at distance i from one of them,
@@ -278,15 +275,15 @@ def every_set(
     return int(enough)
 
 
-def vstat_gamma(problem: HiddenSets, c: list[Fraction], t: int) -> Fraction:
+def vstat_gamma(problem: HiddenSets, c: Row, t: int) -> Fraction:
     """The average of c/c(m) at which laws of an example have the average correlation 1/(3t)."""
     return 2 / (3 * t * problem.lift * c[-1])
 
 
 @theorem
 def vstat_rules_out_fewer(
-    problem: HiddenSets, members: Members, c: list[Fraction], t: int, witness: Any
-) -> RuledOut:
+    problem: HiddenSets, members: Members, c: Row, t: int, witness: Any
+) -> Claim:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
 
     The reference has a coin of the mean label for the open value; against it, members as laws of an
@@ -299,12 +296,10 @@ def vstat_rules_out_fewer(
     """
     need(problem.levels == 2, "labels have more than two values")
     enough = every_set(problem, members, c, vstat_gamma(problem, c, t), witness)
-    return RuledOut("vstat", {"t": t}, enough - 1, "s - 1", {"s": enough})
+    return Claim("vstat", enough - 1, {"t": t}, "s - 1", "FGRVX17", {"s": enough})
 
 
-def moments(
-    weights: Sequence[Fraction], pairs: Sequence[int], degree: int, most: int
-) -> tuple[list[int], int]:
+def moments(weights: Row, pairs: list[int], degree: int, most: int) -> tuple[list[int], int]:
     """s_1, s_2, .. of `low_degree`, of open examples, over one denominator, which stands last.
 
     weights: omega_0 = 0, omega_1, .., omega_m; pairs: how many pairs share t places, t = 0 .. m;
@@ -341,7 +336,7 @@ def series(tops: Sequence[int], examples: int) -> int:
 
 
 @theorem
-def low_degree(problem: HiddenSets, c: list[Fraction], terms: Terms) -> list[Claim]:
+def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
     """A polynomial of degree D moves its mean by the root of `series` times its deviation at most.
 
     Its mean, if labels are of a member, against that if they are coins; the bound is attained. The
@@ -363,12 +358,11 @@ def low_degree(problem: HiddenSets, c: list[Fraction], terms: Terms) -> list[Cla
     label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of degree 0, 1 and
     1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
     """
-    two = "labels take more than two values, and the ratio here is that of labels of two values"
-    need(problem.levels == 2, two)
+    need(problem.levels == 2, "labels take more than two values, the ratio here is of two")
     need(not problem.view, "labels show more than g: which degree that has is not known here")
     degree, examples, most = take(terms.about["low-degree"], "low-degree", degree="positive",
                                   examples=["positive"], sample_degree=["positive"])  # fmt: skip
-    n, m, weights, column = problem.n, problem.m, list[Fraction](), c
+    n, m, weights, column = problem.n, problem.m, Row(), c
     while column:
         weights.append(problem.lift * column[0])
         column = [b - a for a, b in pairwise(column)]

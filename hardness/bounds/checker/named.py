@@ -21,12 +21,7 @@ from typing import Any
 
 from . import theorem as core
 from .reading import need, short, six_digits, take
-from .theorem import Claim, Gram, Members, Number, Terms, theorem
-
-MANY = (
-    "labels take more than two values, and a gradient that is clipped may single one out: that is "
-    "a general query, about which there is no theorem here"
-)
+from .theorem import Claim, Gram, Members, Terms, theorem
 
 
 def rounded_up(value: Fraction) -> Fraction:
@@ -54,7 +49,8 @@ def gradients(gram: Gram, clip: Fraction) -> Fraction:
     1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values. So drift is
     `moves`, or for more than two labels what a variance of at most clip^2 gives.
     """
-    need(gram.general, MANY)
+    why = "labels take more than two values, and a gradient that is clipped may single one out"
+    need(gram.general, why)
     return clip**2 * (gram.moves if gram.drift is None else gram.drift)
 
 
@@ -82,7 +78,7 @@ def root(square: Fraction) -> Fraction:
 
 
 @theorem
-def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Claim]:
+def descent(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """T steps reach the risk with a probability of at most guess + sqrt(pace T), or 1.
 
     guess: the probability of the K likeliest members. By RUNS, the mean of TV being at most the
@@ -91,7 +87,7 @@ def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Cl
     kinds = {"clip": "above 0", "noise-std": "above 0", "steps": ["positive"]}
     clip, std, steps = take(terms.about["gd"], "gd", **kinds)
     pace = noisy(members, gradients(gram, clip), std)
-    sure = core.probability_of_members(members, min(fits, members.count))
+    sure = core.probability_of_members(members, core.hypothesis_fits(members, gram, terms.risk))
     sure = sure if members.law is None else rounded_up(sure)
     at: dict[str, Any] = {"clip": clip, "noise-std": std, "risk": terms.risk}
     numbers, claims = {"guess": sure, "pace": pace}, []
@@ -121,8 +117,7 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     [0, 1] that add up to F. Its mean over the member is by MEANS, and that of |f|^2 at least
     `mean`. If the risk is reached with probability `success`, then for some coins on T members or
     more, T of the theorem, each with |P f|^2 of at least least - risk scale. What the family tells
-    is k, and the mean of all f: that is 0 where it was taken away, else one `public` function
-    beside F.
+    is k, and the mean of all f: 0 where it was taken away, else one `public` function beside F.
     """
     [count] = take(terms.about["kernel"], "kernel", features=["positive"])
     need(gram.spectrum is not None, "eigenvalues of what labels hide are not known here")
@@ -134,13 +129,12 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
         if reached < wanted and value:
             more = min(size, math.ceil((wanted - reached) / value))
             used, reached = used + more, reached + more * value
-    claims, used = list[Claim](), max(0, used - gram.public)
+    claims, used, law = list[Claim](), max(0, used - gram.public), members.law
     if count is not None:
         need(count <= members.count, f"more features than the {short(members.count)} members")
-        law = members.law  # `mean` is over members that are all as likely
-        mean = gram.least if law or gram.mean is None else gram.mean
-        lost = min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 0
-        error = max(((1 - lost) * mean - heaviest(members) * seen) / gram.scale, Fraction(0))
+        mean = gram.mean or gram.least  # no law has a `mean`
+        mean *= 1 - min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 1
+        error = max((mean - heaviest(members) * seen) / gram.scale, Fraction(0))
         form = "(mean |f|^2 - the largest eigenvalues' sum / N) / scale"
         claims.append(Claim("kernel-error", error, {"features": count}, form, "Fan49", {}))
     form = "the fewest eigenvalues that add up to success N (least - risk scale)"

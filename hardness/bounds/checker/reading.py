@@ -1,9 +1,6 @@
-"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line.
+"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line."""
 
-A certificate comes from a stranger. What is read here is a number in its one spelling, a JSON
-object with the fields that are expected and no others, a list. Everything else is refused.
-"""
-
+import itertools
 import json
 import math
 import re
@@ -20,6 +17,7 @@ _RANGES: dict[str, Callable[[Fraction], bool]] = {
     "rational": lambda v: True,
     "share": lambda v: 0 < v <= 1,
     "risk": lambda v: 0 <= v < 1,
+    "noise": lambda v: 0 <= 2 * v < 1,
     "above 0": lambda v: v > 0,
     "positive": lambda v: v >= 1 and v.denominator == 1,
 }
@@ -52,7 +50,7 @@ def written(value: Fraction | int) -> str:
 
 
 def read(kind: str, text: Any) -> Any:
-    """Read a number of a kind: "rational", "share", "risk", "above 0" or "positive" (an int).
+    """Read a number of a kind, a name in _RANGES: of "positive" an int.
 
     >>> read("share", "2/3"), read("positive", "12")
     (Fraction(2, 3), 12)
@@ -124,9 +122,7 @@ def six_digits(value: Fraction, up: bool) -> Decimal:
 
 
 def short(value: Fraction | int | str, up: bool = False) -> str:
-    """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
-
-    A text stays as it is.
+    """Write a number, or the first digits of a long one, rounded down or up; a text stays as it is.
 
     >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
     ('about 3.33333e+49', 'about 3.33334e+49')
@@ -147,11 +143,9 @@ def load(text: str) -> Any:
         need(right, f"the JSON number {number[:40]} is not an integer, of at most 20 digits")
         return int(number)
 
-    depth = deepest = 0
-    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
-        depth += (part in "[{") - (part in "]}")
-        deepest = max(deepest, depth)
-    need(deepest <= DEPTH, f"it is nested over {DEPTH} deep")
+    parts = re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text)
+    depths = itertools.accumulate((part in "[{") - (part in "]}") for part in parts)
+    need(max(depths, default=0) <= DEPTH, f"it is nested over {DEPTH} deep")
     try:
         return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=whole,
                           parse_constant=whole)  # fmt: skip

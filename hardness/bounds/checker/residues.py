@@ -30,8 +30,7 @@ class Residues(NamedTuple):
     is not 0 of it; levels: labels are so many equal intervals of Z_q, or its q residues; errors:
     the law of e, counts that add up to 2^64, or None: e = 0; bits: an entry of a is an independent
     uniform number of so many bits, mod q, and so uniform mod q = 2^l, as bits is at least l;
-    modulus: M, secrets that are the same mod M are one member; differ: members are orthogonal if
-    they differ mod M.
+    modulus: M, secrets that are the same mod M are one member; differ: if not, orthogonal ones.
     """
 
     n: int
@@ -114,7 +113,7 @@ def power_law(groups: Groups, places: int, many: int, base: Fraction, cut: int) 
     top, low, likeliest = base.numerator, base.denominator, max(most.values())
     long, digits = many * sum(every.values()).bit_length(), low.bit_length()
     quick = long + digits * (cut + max(most)) < 1 << 24 and digits * sum(most) < 1 << 29
-    quick = quick and cut * long < 1 << 31 and cut * long * len(every) < 1 << 37
+    quick = quick and max(cut * long << 6, cut * long * len(every)) < 1 << 37
     need(quick, "so long a law takes too long")
     bounded = all(mass * low**w <= likeliest * top**w for w, mass in most.items())
     need(bounded, "an entry is likelier than its weight says")
@@ -210,8 +209,7 @@ def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
     both where a is uniform: a function of <a, s>, orthogonal for members that are not alike. (If it
     is constant there is nothing to learn, and no risk.) The best constant has a risk V of at most
     |f|^2, so |f|^2 - r V >= (1-r) least >= least - r scale, also if V is above scale = 1. As each
-    is alike to fewer than `alike` others, the k largest eigenvalues add up to at most k alike most,
-    and all of them to the number of members times most.
+    is alike to fewer than `alike` others, no eigenvalue is above alike most; all add up to N most.
 
     QUERIES. The reference draws codes c independently of a. A query phi moves by E[l phi] there, l
     = open (Pr[c | <a, s>] / Pr[c] - 1). These l are the members as laws of an example, orthogonal
@@ -288,9 +286,8 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     with probability 1/2 or more each. A learner that from N examples of the family reaches the
     relative risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it
     finds s mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N. (Where guessing is as
-    likely, beyond the horizon, the value is 0.) Proof. The solver rounds each sample as labels are
-    rounded, shows it with probability 1/2 as an open example and makes a closed one else, runs the
-    learner and decodes its hypothesis.
+    likely, beyond the horizon, the value is 0.) Proof. The solver rounds each sample, shows it with
+    probability 1/2 as an open example, else a closed one, runs the learner, and decodes.
 
     One example. t = <a, s> is uniform. Where no interval ends within B of t, rounding t + e gives
     that of t. Elsewhere, at 2 B residues for each of p ends, one end alone is as near, as q/p >=

@@ -72,8 +72,7 @@ class Law(NamedTuple):
     """How likely the likeliest members are, if they are not all as likely.
 
     Of vectors, up to `as_one` of which are one member: tiers of (how many, what each weighs at
-    most, above 0), the heaviest first, out of `total`. Others, of the weight `lost`, are granted to
-    the learner.
+    most, above 0), the heaviest first, out of `total`. Others, `lost`, are granted to the learner.
     """
 
     tiers: list[tuple[int, int]]
@@ -105,8 +104,7 @@ class Gram(NamedTuple):
     """What is known of all members together, the f, perhaps less a function that is public.
 
     top       the inner products of members no two of which are alike have no eigenvalue above it
-    least     squared norms are at least that, and on average over members at least `mean`, if it is
-              known: each member as likely
+    least     squared norms are at least that, and on average over members at least `mean`, if known
     scale     a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
     moves     what one query of values in [-1, 1] moves: the squared distances of its means under
               the members from that under the reference add up to at most so much
@@ -130,10 +128,7 @@ class Gram(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Tolerances of STAT and VSTAT, the risk to reach and with which probability, gamma of SDA.
-
-    about: learners by their names, with their numbers.
-    """
+    """Tolerances, the risk to reach with which probability, gamma of SDA, learners by name."""
 
     tau: Fraction
     t: int
@@ -151,16 +146,6 @@ def read_terms(data: Any) -> Terms:
     named = isinstance(about, dict) and about and all(isinstance(v, dict) for v in about.values())
     need(bool(named or "about" not in data), "the terms name no learner")
     return Terms(tau, t, risk, success, gamma, about or {})
-
-
-class RuledOut(NamedTuple):
-    """How many members one query to an oracle rules out, by which formula of which numbers."""
-
-    oracle: str
-    parameters: dict[str, Any]
-    members: Number
-    form: str
-    numbers: dict[str, Any]
 
 
 class Known(NamedTuple):
@@ -194,7 +179,7 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
 
 
 @theorem
-def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "stat") -> RuledOut:
+def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "stat") -> Claim:
     """A query of values in [-1, 1], answered within tau, rules out at most v / tau^2 members.
 
     Each that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the mean of
@@ -202,11 +187,11 @@ def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "s
     [-1, 1], and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
     most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
-    return RuledOut(oracle, {"tau": tau}, most, "floor(v / tau^2)", {"v": gram.moves})
+    return Claim(oracle, most, {"tau": tau}, "floor(v / tau^2)", "BFJKMR94", {"v": gram.moves})
 
 
 @theorem
-def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
+def vstat_rules_out(members: Members, gram: Gram, t: int) -> Claim:
     """A query to VSTAT(t), of values in [0, 1], rules out at most 3 t w members, w = moves01.
 
     A member of mean p is ruled out where D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then
@@ -217,17 +202,17 @@ def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
     """
     need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
     most = closed.ruled_out_by_vstat(members.numbers, gram.moves01, t)
-    return RuledOut("vstat", {"t": t}, most, "floor(3 t w)", {"w": gram.moves01})
+    return Claim("vstat", most, {"t": t}, "floor(3 t w)", "FGRVX17", {"w": gram.moves01})
 
 
 @theorem
-def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) -> RuledOut:
+def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) -> Claim:
     """A query to VSTAT(t) rules out at most t^2 v / 4 members, v = moves.
 
     A mean in [0, 1] is off by more than 1/t then, so twice the query, less 1, by more than 2/t.
     """
-    within = stat_rules_out(members, gram, Fraction(2, t), "vstat")
-    return within._replace(parameters={"t": t}, form="floor(t^2 v / 4)")
+    most = stat_rules_out(members, gram, Fraction(2, t)).value
+    return Claim("vstat", most, {"t": t}, "floor(t^2 v / 4)", "FGRVX17", {"v": gram.moves})
 
 
 def members_of_probability(members: Members, success: Fraction) -> Number:
@@ -250,34 +235,32 @@ def probability_of_members(members: Members, count: Number) -> Fraction:
     if members.law is None:
         return Fraction(count, members.count)
     tiers, lost, total, as_one = members.law
-    weighs: Number = lost
-    left: Number = count * as_one
+    weighs, left = lost, int(count) * as_one
     for size, weight in tiers:
         weighs, left = weighs + min(left, size) * weight, left - min(left, size)
     return Fraction(min(weighs, total), total)
 
 
 @theorem
-def queries_needed(query: RuledOut, members: Members, fits: Number, terms: Terms) -> Claim:
+def queries_needed(query: Claim, members: Members, fits: Number, terms: Terms) -> Claim:
     """A learner asks at least ceil((T - K) / r) queries, K = fits, r what one rules out: THEOREM.
 
-    If a query rules out no member, success is at most the probability of the K likeliest, however
-    many are asked.
+    If it rules out none, success is at most the probability of the K likeliest, at any number.
     """
-    source = "FGRVX17" if query.oracle == "vstat" else "BFJKMR94"
-    r, at = min(query.members, members.count), {**query.parameters, "risk": terms.risk}
-    numbers: dict[str, Any] = {"N": members.count, "K": fits, "r": r, **query.numbers}
+    oracle, ruled_out, tolerance, form, source, numbers = query
+    r, at = min(ruled_out, members.count), {**tolerance, "risk": terms.risk}
+    numbers = {"N": members.count, "K": fits, "r": r, **numbers}
+    rule = form[len("floor(") : -1] if members.continuum else form  # shares
     if not r:
         value = probability_of_members(members, fits)
         form = "K / N" if members.law is None else "the probability of the K likeliest members"
-        return Claim(f"{query.oracle}-success", value, at, form, source, numbers)
+        return Claim(f"{oracle}-success", value, at, form, source, numbers)
     needed, wanted = members_of_probability(members, terms.success), "success N"
     if members.law is not None:
         numbers["T"], wanted = needed, "T"
     least = closed.queries(closed.EXACT, needed, fits, Fraction(r))
-    rule = query.form[len("floor(") : -1] if members.continuum else query.form  # shares
     form, at["success"] = f"max(0, ceil(({wanted} - K) / r)), r = min(N, {rule})", terms.success
-    return Claim(f"{query.oracle}-queries", least, at, form, source, numbers)
+    return Claim(f"{oracle}-queries", least, at, form, source, numbers)
 
 
 @theorem
@@ -300,8 +283,7 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
 
     Points have the same law for all members. Fix the learner's coins, the points that are drawn,
     and what noise does to each example. A label branches the run in L ways at most, also if the
-    learner chooses points: there are L^n runs, and each ends in one hypothesis, which fits K. T as
-    in the THEOREM.
+    learner chooses points: there are L^n runs, and each ends in one hypothesis, which fits K.
     """
     need(fits > 0, "a hypothesis fits no member")
     needed, wanted = members_of_probability(members, terms.success), "success N"
@@ -314,12 +296,10 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
     return Claim("information-floor", value, at, form, "information", numbers)
 
 
-def needed_by_learners(
-    problem: Any, terms: Terms, known: Known, asked: list[RuledOut]
-) -> list[Claim]:
+def needed_by_learners(problem: Any, terms: Terms, known: Known, asked: list[Claim]) -> list[Claim]:
     """The queries of each kind that is asked, and the examples, that a learner needs."""
     need(known.gram is not None, "all members are the same function")
-    general = known.gram.general or all(query.oracle == "csq" for query in asked)
+    general = known.gram.general or all(query.quantity == "csq" for query in asked)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)
     claims = [queries_needed(query, known.members, fits, terms) for query in asked]

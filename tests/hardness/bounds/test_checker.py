@@ -255,7 +255,7 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
     for t in (2, 5):
         wide = every_set(scheme, rational(hidden_sets.vstat_gamma(TILTED, known, t)))
         most = hidden_sets.vstat_rules_out_fewer(TILTED, members, known, t, wide)
-        assert most.members + 1 == most.numbers["s"] == int(wide["enough"])
+        assert most.value + 1 == most.numbers["s"] == int(wide["enough"])
 
 
 def test_one_member_is_enough_where_no_two_correlate_above_gamma():
