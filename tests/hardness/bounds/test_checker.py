@@ -116,7 +116,7 @@ def test_what_is_not_bounded_is_refused():
     assert "not (-1)^h" in refused(hidden_sets.characters, majority, members)
     three = majority._replace(g=tuple(map(Fraction, (1, 0, -1, -1))))
     known = hidden_sets.overlaps(three)[0]
-    reason = refused(hidden_sets.vstat_rules_out_fewer, three, members, known, 5, {})
+    reason = refused(hidden_sets.vstat_rules_out_fewer, three, known, 5, {})
     assert "more than two values" in reason
     everyone = majority._replace(n=3)
     reason = refused(hidden_sets.johnson, everyone, members, hidden_sets.overlaps(everyone)[0])
@@ -237,7 +237,7 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
     scheme, gamma = Johnson.of_problem(TILTED), Fraction(gamma)
     known, members = hidden_sets.overlaps(TILTED)[0], hidden_sets.subsets(TILTED)
     witness = every_set(scheme, rational(gamma))
-    enough = hidden_sets.every_set(TILTED, members, known, gamma, witness)
+    enough = hidden_sets.every_set(TILTED, known, gamma, witness)
     sets = [set(chosen) for chosen in itertools.combinations(range(TILTED.n), TILTED.m)]
     near = [[known[len(a & b)] / known[-1] for b in sets] for a in sets]
     above = 0
@@ -251,10 +251,10 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
     for step in range(1, enough):
         change = {**witness, "enough": str(step)}
         if step <= above:
-            refused(hidden_sets.every_set, TILTED, members, known, gamma, change)
+            refused(hidden_sets.every_set, TILTED, known, gamma, change)
     for t in (2, 5):
         wide = every_set(scheme, rational(hidden_sets.vstat_gamma(TILTED, known, t)))
-        most = hidden_sets.vstat_rules_out_fewer(TILTED, members, known, t, wide)
+        most = hidden_sets.vstat_rules_out_fewer(TILTED, known, t, wide)
         assert most.value + 1 == most.numbers["s"] == int(wide["enough"])
 
 
