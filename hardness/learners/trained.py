@@ -4,10 +4,11 @@ Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every exa
 so that the training loss is an estimate of the population's; in several it is not.
 """
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from hardness.learners.attention import columns, linearize
 from hardness.learners.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.learners.reduced import predictor
-from hardness.oracles import Epochs, ExampleOracle, Spent
+from hardness.oracles import Epochs, ExampleOracle, Rounds, Spent
 from instances import tokens
 from instances.coded import Coded, as_coded, reduce, require_coded
 from instances.dense import Dense
@@ -37,10 +38,13 @@ _ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
 _OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
 
 Array = NDArray[Any]
+Batch = tuple[Array, Array]
+Slope = Callable[[Array, Array, Array], tuple[float, Array]]
+Enough = Callable[[int, float, Batch], bool]
 
 
 class _Trained:
-    """What both share: an optimizer's parameters, checked, and its steps."""
+    """What both share: an optimizer's parameters, checked, and the one loop that descends."""
 
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     optimizers: ClassVar[tuple[str, ...]]
@@ -66,7 +70,29 @@ class _Trained:
         """What is trained, and by which optimizer, as a sentence begins."""
         return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
 
-    def update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
+    def descend(
+        self, parameters: Array, slope: Slope, batches: Iterable[Batch], enough: Enough
+    ) -> Outcome | None:
+        """Change the parameters in place, a step a batch, until `steps` or until it is enough.
+
+        slope: parameters and a batch -> the mean loss on it and its gradient. enough: the step,
+        from 1, its loss and its batch -> whether to end after it. Returns what ended it early:
+        a loss that is not finite, or a spent budget of the oracle that gives the batches.
+        """
+        moments = np.zeros((2, *parameters.shape), parameters.dtype)
+        try:
+            for step, batch in enumerate(itertools.islice(batches, self.steps), 1):
+                loss, gradient = slope(parameters, *batch)
+                if not math.isfinite(loss):
+                    return Outcome.DIVERGED
+                self._update(parameters, gradient, moments, step)
+                if enough(step, loss, batch):
+                    break
+        except Spent as spent:
+            return SPENT[spent.resource]
+        return None
+
+    def _update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
         """Take step t in place."""
         # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
         rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
@@ -93,7 +119,7 @@ class Student(_Trained):
     """
 
     name: ClassVar[str] = "student"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
     model: ClassVar[str] = "An attention layer"
@@ -122,25 +148,43 @@ class Student(_Trained):
         size = 8 * heads * (16 * d**2 + 4 * self.batch * family.k * (d + family.k))
         require_memory(size, f"a student of {heads} heads at d={d}, batch {self.batch}")
         layer = np.stack([rng.normal(0.0, s, (heads, d, d)) for s in (1 / math.sqrt(d), 1 / d)])
-        moments = np.zeros((2, *layer.shape))
-        oracle = Epochs(oracle, self.epochs, rng)
-        loss, scale, step, outcome = math.inf, 0.0, 0, None
-        try:
-            for step in range(1, self.steps + 1):
-                batch = oracle.draw(self.batch)
-                new, slope = layer_gradient(layer, batch.x, batch.y, family.rows)
-                loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
-                if not math.isfinite(new):
-                    return nothing(family, Outcome.DIVERGED, steps=step, heads=heads)
-                scale = scale or _trivial_loss(family, batch)
-                if max(loss, new) < 1e-6 * scale:
-                    break
-                self.update(layer, slope, moments, step)
-        except Spent as spent:
-            outcome = None if oracle.ended else SPENT[spent.resource]
-        found = AttentionLayer(theta=layer[0], w=layer[1])
-        details = {"steps": step, "heads": heads, "smoothed_loss": loss, "epochs": oracle.epoch}
-        return Hypothesis(predict=found, outcome=outcome, details=details, layer=found)
+        epochs, watch = Epochs(oracle, self.epochs, rng), _Smoothed(family)
+        drawn = (epochs.draw(self.batch) for _ in itertools.count())
+        outcome = self.descend(
+            layer,
+            lambda at, x, y: layer_gradient(at, x, y, family.rows),
+            ((examples.x, examples.y) for examples in drawn),
+            watch,
+        )
+        details = {"steps": watch.step, "heads": heads}
+        if outcome is Outcome.DIVERGED:
+            return nothing(family, outcome, **details)
+        learned = AttentionLayer(theta=layer[0], w=layer[1])
+        return Hypothesis(
+            predict=learned,
+            outcome=None if epochs.ended else outcome,
+            details=details | {"smoothed_loss": watch.loss, "epochs": epochs.epoch},
+            layer=learned,
+        )
+
+
+class _Smoothed:
+    """The training loss, smoothed over some fifty steps: enough is a millionth of the baseline's.
+
+    The baseline's is as the family says, else that on the first batch.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self.step, self.loss = 0, math.inf
+        self._family = family
+        self._scale = family.trivial_risk if isinstance(family, Coded) else 0.0
+
+    def __call__(self, step: int, loss: float, batch: Batch) -> bool:
+        x, y = batch
+        self.step = step
+        self.loss = loss if self.loss == math.inf else 0.98 * self.loss + 0.02 * loss
+        self._scale = self._scale or float(((y - self._family.known(x)) ** 2).sum()) / len(x)
+        return max(self.loss, loss) < 1e-6 * self._scale
 
 
 def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[float, Array]:
@@ -148,13 +192,6 @@ def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[flo
     found = linearize(layer[0], layer[1], columns(x), rows)
     residual = found.value - columns(y)
     return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
-
-
-def _trivial_loss(family: Family, batch: Examples) -> float:
-    """The loss of the baseline: as the family says, else on a batch."""
-    if isinstance(family, Coded):
-        return family.trivial_risk
-    return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,103 +235,54 @@ class Mlp(_Trained):
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
         real, flat = isinstance(family, Dense), self.view == "tokens"
-        view: _View = _Tokens(family) if real else _Factor(require_coded(family), flat)
+        view: _Factor | _Tokens = _Tokens(family) if real else _Factor(require_coded(family), flat)
         size = view.inputs + view.outputs
         require_memory(
             4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
             f"a network of width {width} at d={family.d}, batch {self.batch}",
         )
         theta = initial(rng, view.inputs, width, view.outputs)
-        moments = np.zeros((2, len(theta)), np.float32)
-        source, oracle = oracle, Epochs(oracle, self.epochs or 1, rng)
-        curve, step, outcome = _Curve(self.steps), 0, None
-        try:
-            for step, (z, values) in enumerate(self._batches(oracle, view), 1):
-                loss, slope = gradient(theta, z, values)
-                if not math.isfinite(loss):
-                    return nothing(family, Outcome.DIVERGED, steps=step, curve=curve.points)
-                scale = float(np.vdot(values, values)) / len(values)
-                curve.add(step, step * self.batch, loss, scale)
-                self.update(theta, slope, moments, step)
-                if curve.solved:
-                    break
-        except Spent as spent:
-            outcome = None if oracle.ended else SPENT[spent.resource]
-        if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and step < self.steps:
-            return self._in_epochs(source, view, rng, theta)
-        curve.mark(step, step * self.batch)
+        epochs, curve = Epochs(oracle, self.epochs or 1, rng), _Curve(self.steps, self.batch)
+        outcome = self.descend(theta, gradient, self._cut(epochs, view), curve)
+        if outcome is Outcome.DIVERGED:
+            return nothing(family, outcome, **curve.details())
+        if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and curve.step < self.steps:
+            return self._in_rounds(oracle, view, rng, theta)
         return Hypothesis(
             predict=view.predictor(theta),
-            outcome=outcome,
-            details={
-                "steps": step,
-                "trained_on": step * self.batch,
-                "epochs": oracle.epoch,
-                "curve": curve.points,
-            },
+            outcome=None if epochs.ended else outcome,
+            details={"epochs": epochs.epoch, **curve.details()},
         )
 
-    def _in_epochs(
-        self, oracle: ExampleOracle, view: "_View", rng: np.random.Generator, theta: Array
+    def _in_rounds(
+        self,
+        oracle: ExampleOracle,
+        view: "_Factor | _Tokens",
+        rng: np.random.Generator,
+        theta: Array,
     ) -> Hypothesis:
         """Go on with all that was drawn but an eighth, until the loss on that stops falling."""
         z, values = view.read(oracle.again())
-        held = min(max(len(values) // 8, 1), _LARGEST_HOLD_OUT)
-        if len(values) <= held:
+        count = min(max(len(values) // 8, 1), _LARGEST_HOLD_OUT)
+        if len(values) <= count:
             return nothing(oracle.family, Outcome.EXAMPLES_SPENT, steps=0)
-        order = rng.permutation(len(values))
-        held_z, held_values = z[order[:held]], values[order[:held]].astype(np.float64)
-        rest = order[held:]
-        baseline = float((held_values**2).mean()) or 1.0
-        moments = np.zeros((2, len(theta)), np.float32)
-        curve, outcome, epoch, rows = _Curve(self.steps), None, 0, rest[:0]
-        batch = min(self.batch, len(rest))
-        look = max(_LOOK, len(rest) // batch)
-        best, kept, step = math.inf, theta.copy(), 0
-        mark, until = math.inf, _PATIENCE
-        try:
-            for step in range(1, self.steps + 1):
-                oracle.meter.require_time()
-                if len(rows) < batch:
-                    rows, epoch = rng.permutation(rest), epoch + 1
-                loss, slope = gradient(theta, z[rows[:batch]], values[rows[:batch]])
-                scale = float(np.vdot(values[rows[:batch]], values[rows[:batch]])) / batch
-                rows = rows[batch:]
-                if not math.isfinite(loss):
-                    break
-                curve.add(step, step * batch, loss, scale)
-                self.update(theta, slope, moments, step)
-                if step % look and step < self.steps:
-                    continue
-                left = evaluate(theta, held_z, view.outputs) - held_values
-                error = float((left**2).mean()) / baseline
-                if error < best:
-                    best, kept = error, theta.copy()
-                if best < _GAIN * mark:
-                    mark, until = best, step + _PATIENCE
-                if best < _ROUNDING or step > until:
-                    break
-        except Spent as spent:
-            outcome = SPENT[spent.resource]
-        if not math.isfinite(best) and outcome is None:
-            return nothing(oracle.family, Outcome.DIVERGED, steps=step, curve=curve.points)
-        if outcome is None and (best > _LEARNED or held < _FEW):  # with more examples it might
+        held, rest = np.split(rng.permutation(len(values)), [count])
+        rounds, batch = Rounds(rest, oracle.meter, rng), min(self.batch, len(rest))
+        watch = _HeldOut(_Curve(self.steps, batch), theta, z[held], values[held], len(rest))
+        drawn = (rounds.draw(batch) for _ in itertools.count())
+        whole = ((z[rows], values[rows]) for rows in drawn if len(rows) == batch)
+        outcome = self.descend(theta, gradient, whole, watch)
+        details = {"epochs": rounds.round, "held_out": count, **watch.curve.details()}
+        if outcome is Outcome.DIVERGED:
+            if not math.isfinite(watch.best):
+                return nothing(oracle.family, outcome, **details)
+            outcome = None
+        if outcome is None and (watch.best > _LEARNED or count < _FEW):  # with more it might
             outcome = Outcome.EXAMPLES_SPENT
-        curve.mark(step, step * batch)
-        return Hypothesis(
-            predict=view.predictor(kept),
-            outcome=outcome,
-            details={
-                "steps": step,
-                "trained_on": step * batch,
-                "epochs": epoch,
-                "held_out": held,
-                "held_out_error": best if math.isfinite(best) else None,
-                "curve": curve.points,
-            },
-        )
+        details["held_out_error"] = watch.best if math.isfinite(watch.best) else None
+        return Hypothesis(predict=view.predictor(watch.kept), outcome=outcome, details=details)
 
-    def _batches(self, oracle: ExampleOracle, view: "_View") -> Iterator[tuple[Array, Array]]:
+    def _cut(self, oracle: ExampleOracle, view: "_Factor | _Tokens") -> Iterator[Batch]:
         """Cut what the network sees into minibatches: (batch, inputs), (batch, outputs)."""
         z = np.zeros((0, view.inputs), np.float32)
         values = np.zeros((0, view.outputs), np.float32)
@@ -307,25 +295,8 @@ class Mlp(_Trained):
             whole = min(left, len(values) // self.batch)
             left -= whole
             for start in range(0, whole * self.batch, self.batch):
-                oracle.meter.require_time()
                 yield z[start : start + self.batch], values[start : start + self.batch]
             z, values = z[whole * self.batch :], values[whole * self.batch :]
-
-
-class _View(Protocol):
-    """What a network sees of examples, and what is said of others by it."""
-
-    inputs: int
-    outputs: int
-
-    def enough(self, count: int) -> int:
-        """Return how many examples to draw for it to see `count`, or about so many."""
-
-    def read(self, examples: Examples) -> tuple[Array, Array]:
-        """Write examples as (n, inputs), (n, outputs)."""
-
-    def predictor(self, theta: Array) -> Predict:
-        """Make predictions of a network."""
 
 
 class _Factor:
@@ -387,34 +358,66 @@ class _Tokens:
 
 
 class _Curve:
-    """The training loss relative to the labels' variance, each point the mean since the last."""
+    """The training loss relative to the labels' variance, each point the mean since the last.
 
-    def __init__(self, steps: int) -> None:
+    It is enough when the loss of the last hundred steps or so is near 0.
+    """
+
+    def __init__(self, steps: int, batch: int) -> None:
         self.points: list[list[float]] = []  # step, examples, relative loss
-        self._marks = iter(sorted({round(v) for v in np.geomspace(1, steps, _MARKS)}))
-        self._mark = next(self._marks)
+        self.step, self.batch, self.steps = 0, batch, steps
+        self._marks = {round(v) for v in np.geomspace(1, steps, _MARKS)}
         self._loss = self._scale = 0.0
         self._recent = 1.0
 
-    def add(self, step: int, examples: int, loss: float, scale: float) -> None:
+    def __call__(self, step: int, loss: float, batch: Batch) -> bool:
         """Count one minibatch's mean loss, and its mean squared label."""
+        scale = float(np.vdot(batch[1], batch[1])) / len(batch[1])
+        self.step = step
         self._loss += loss
         self._scale += scale
         self._recent += 0.01 * (loss / max(scale, 1e-30) - self._recent)
-        if step == self._mark:
-            self.mark(step, examples)
-            self._mark = next(self._marks, 0)
+        if step in self._marks:
+            self._mark()
+        return self._recent < _SOLVED
 
-    def mark(self, step: int, examples: int) -> None:
-        """Add a point, where there is anything since the last one."""
+    def _mark(self) -> None:
+        """Add a point, if there is anything since the last one."""
         if self._scale:
-            self.points.append([step, examples, self._loss / self._scale])
+            self.points.append([self.step, self.step * self.batch, self._loss / self._scale])
             self._loss = self._scale = 0.0
 
-    @property
-    def solved(self) -> bool:
-        """Whether the loss of the last hundred steps or so is near 0."""
-        return self._recent < _SOLVED
+    def details(self) -> dict[str, Any]:
+        """Give the steps, the examples and all points, the last step's among them."""
+        self._mark()
+        trained_on = self.step * self.batch
+        return {"steps": self.step, "trained_on": trained_on, "curve": self.points}
+
+
+class _HeldOut:
+    """The loss on held-out examples, relative to the baseline's, and the parameters at its least.
+
+    It is enough when that loss has not fallen by a tenth in a thousand steps.
+    """
+
+    def __init__(self, curve: _Curve, theta: Array, z: Array, values: Array, rest: int) -> None:
+        self.curve, self.best, self.kept = curve, math.inf, theta.copy()
+        self._theta, self._z, self._values = theta, z, values.astype(np.float64)
+        self._baseline = float((self._values**2).mean()) or 1.0
+        self._look = max(_LOOK, rest // curve.batch)
+        self._mark, self._until = math.inf, _PATIENCE
+
+    def __call__(self, step: int, loss: float, batch: Batch) -> bool:
+        self.curve(step, loss, batch)
+        if step % self._look and step < self.curve.steps:
+            return False
+        left = evaluate(self._theta, self._z, self._values.shape[1]) - self._values
+        error = float((left**2).mean()) / self._baseline
+        if error < self.best:
+            self.best, self.kept = error, self._theta.copy()
+        if self.best < _GAIN * self._mark:
+            self._mark, self._until = self.best, step + _PATIENCE
+        return self.best < _ROUNDING or step > self._until
 
 
 def parts(theta: Array, inputs: int, outputs: int) -> tuple[Array, Array, Array, Array]:
