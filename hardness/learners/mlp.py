@@ -1,27 +1,22 @@
-"""Learners trained by gradient descent on minibatches: a layer of attention, a ReLU network.
-
-Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every example is used once,
-so that the training loss is an estimate of the population's; in several it is not.
-"""
+"""A two-layer ReLU network, trained by gradient descent on minibatches."""
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.attention import columns, linearize
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
+from hardness.learners.descent import Array, Batch, Descent
+from hardness.learners.learner import Hypothesis, Outcome, Predict, nothing
 from hardness.learners.reduced import predictor
-from hardness.oracles import Epochs, ExampleOracle, Rounds, Spent
+from hardness.oracles import Epochs, ExampleOracle, Rounds
 from instances import tokens
 from instances.coded import Coded, as_coded, reduce, require_coded
 from instances.dense import Dense
 from instances.family import Examples, Family, require
-from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
 
@@ -35,167 +30,10 @@ _PATIENCE = 1000  # steps: where it falls by less, training stops
 _LEARNED = 0.05  # of the baseline's loss on them: the judge decides
 _FEW = 8  # held-out examples below which their loss shows nothing
 _ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
-_OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
-
-Array = NDArray[Any]
-Batch = tuple[Array, Array]
-Slope = Callable[[Array, Array, Array], tuple[float, Array]]
-Enough = Callable[[int, float, Batch], bool]
-
-
-class _Trained:
-    """What both share: an optimizer's parameters, checked, and the one loop that descends."""
-
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
-    optimizers: ClassVar[tuple[str, ...]]
-    least: ClassVar[dict[str, int]]  # of parameters
-    model: ClassVar[str]
-
-    optimizer: str
-    rate: float
-    batch: int
-    steps: int
-
-    def __post_init__(self) -> None:
-        *others, last = self.optimizers
-        known = f"one of {', '.join(self.optimizers)}" if others[1:] else f"{others[0]} or {last}"
-        require(self.optimizer in self.optimizers, f"optimizer={self.optimizer} given: {known}")
-        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name, bound in self.least.items():
-            value = getattr(self, name)
-            require(value >= bound, f"{name}={value} given: it must be at least {bound}")
-
-    @property
-    def method(self) -> str:
-        """What is trained, and by which optimizer, as a sentence begins."""
-        return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
-
-    def descend(
-        self, parameters: Array, slope: Slope, batches: Iterable[Batch], enough: Enough
-    ) -> Outcome | None:
-        """Change the parameters in place, a step a batch, until `steps` or until it is enough.
-
-        slope: parameters and a batch -> the mean loss on it and its gradient. enough: the step,
-        from 1, its loss and its batch -> whether to end after it. Returns what ended it early:
-        a loss that is not finite, or a spent budget of the oracle that gives the batches.
-        """
-        moments = np.zeros((2, *parameters.shape), parameters.dtype)
-        try:
-            for step, batch in enumerate(itertools.islice(batches, self.steps), 1):
-                loss, gradient = slope(parameters, *batch)
-                if not math.isfinite(loss):
-                    return Outcome.DIVERGED
-                self._update(parameters, gradient, moments, step)
-                if enough(step, loss, batch):
-                    break
-        except Spent as spent:
-            return SPENT[spent.resource]
-        return None
-
-    def _update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
-        """Take step t in place."""
-        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
-        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
-        first, second = moments
-        if self.optimizer == "sgd":
-            value -= rate * slope
-        elif self.optimizer == "momentum":
-            first *= 0.9
-            first += slope
-            value -= rate * first
-        else:
-            first += 0.1 * (slope - first)
-            second += 0.001 * (slope * slope - second)
-            scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
-            value -= scale * first / (np.sqrt(second) + 1e-8)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Student(_Trained):
-    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps.
-
-    Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch.
-    epochs: over the examples there are; 1: each is used once.
-    """
-
-    name: ClassVar[str] = "student"
-    revision: ClassVar[int] = 4
-    view: ClassVar[View] = "tokens"
-    about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
-    model: ClassVar[str] = "An attention layer"
-    optimizers: ClassVar[tuple[str, ...]] = ("adam", "sgd")
-    least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
-
-    optimizer: str = "adam"
-    rate: float = 0.01
-    batch: int = 256
-    steps: int = 4000
-    heads: int = 0
-    epochs: int = later(1)
-
-    def supports(self, family: Family) -> str | None:
-        """Any family but those of linear attention."""
-        if family.kind == "linear":
-            return "it fits softmax attention; `lifted` learns linear attention"
-        if not (self.heads or family.layer_heads):
-            return "nobody knows how many heads to fit: say student:heads=2, or another number"
-        return None
-
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Descend until the steps, the budget or the error are at their end."""
-        family, d = oracle.family, oracle.family.d
-        heads = self.heads or family.layer_heads
-        size = 8 * heads * (16 * d**2 + 4 * self.batch * family.k * (d + family.k))
-        require_memory(size, f"a student of {heads} heads at d={d}, batch {self.batch}")
-        layer = np.stack([rng.normal(0.0, s, (heads, d, d)) for s in (1 / math.sqrt(d), 1 / d)])
-        epochs, watch = Epochs(oracle, self.epochs, rng), _Smoothed(family)
-        drawn = (epochs.draw(self.batch) for _ in itertools.count())
-        outcome = self.descend(
-            layer,
-            lambda at, x, y: layer_gradient(at, x, y, family.rows),
-            ((examples.x, examples.y) for examples in drawn),
-            watch,
-        )
-        details = {"steps": watch.step, "heads": heads}
-        if outcome is Outcome.DIVERGED:
-            return nothing(family, outcome, **details)
-        learned = AttentionLayer(theta=layer[0], w=layer[1])
-        return Hypothesis(
-            predict=learned,
-            outcome=None if epochs.ended else outcome,
-            details=details | {"smoothed_loss": watch.loss, "epochs": epochs.epoch},
-            layer=learned,
-        )
-
-
-class _Smoothed:
-    """The training loss, smoothed over some fifty steps: enough is a millionth of the baseline's.
-
-    The baseline's is as the family says, else that on the first batch.
-    """
-
-    def __init__(self, family: Family) -> None:
-        self.step, self.loss = 0, math.inf
-        self._family = family
-        self._scale = family.trivial_risk if isinstance(family, Coded) else 0.0
-
-    def __call__(self, step: int, loss: float, batch: Batch) -> bool:
-        x, y = batch
-        self.step = step
-        self.loss = loss if self.loss == math.inf else 0.98 * self.loss + 0.02 * loss
-        self._scale = self._scale or float(((y - self._family.known(x)) ** 2).sum()) / len(x)
-        return max(self.loss, loss) < 1e-6 * self._scale
-
-
-def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[float, Array]:
-    """Compute the batch's mean squared loss and its gradient, in Theta and W: (2, m, d, d)."""
-    found = linearize(layer[0], layer[1], columns(x), rows)
-    residual = found.value - columns(y)
-    return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mlp(_Trained):
+class Mlp(Descent):
     """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
 
     f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). If labels are codes, f is fitted on the open
