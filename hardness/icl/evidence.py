@@ -1,8 +1,7 @@
 """One layer of linear attention, studied: its optimum, and the evidence for it.
 
-Evidence is a numerical minimum, and Monte Carlo three ways. The loss given S = (1/n) sum_i x_i
-x_i^T is known exactly: w, the query and label noise are integrated out, and only S is sampled. Raw
-prompts give the same mean with a heavy tail.
+Evidence is a numerical minimum and Monte Carlo. The loss given S = (1/n) sum_i x_i x_i^T is known
+exactly: w, the query and label noise are integrated out, and only S is sampled.
 """
 
 from dataclasses import dataclass
@@ -36,11 +35,10 @@ class Minimum:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """A mean over independent samples, its standard error, and their kurtosis (normal: 3)."""
+    """A mean over independent samples, and its standard error."""
 
     mean: float
     error: float
-    kurtosis: float
     samples: int
     seed: int
 
@@ -91,7 +89,6 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
     turned: float
     numerical: Minimum
     integrated: Compared
-    raw: Compared
     curve: list[AtLength]
 
 
@@ -138,17 +135,6 @@ def integrated(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
     return _mean(law, lambda part: given_gram(law, a, part.gram), samples, seed)
 
 
-def raw(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
-    """Estimate L(A) from raw prompts: squared errors, whose tail is heavy."""
-    a = square(law, a)
-
-    def errors(part: DrawnPrompts) -> Array:
-        step = (part.x[:, :-1] * part.y[:, :, None]).sum(axis=1) / law.n
-        return np.asarray((((step @ a) * part.x[:, -1]).sum(axis=1) - part.target) ** 2)
-
-    return _mean(law, errors, samples, seed)
-
-
 def compared(found: Sampled, value: float) -> Compared:
     """Set an estimate beside a value."""
     exact = found.error <= 1e-12 * abs(found.mean)
@@ -190,12 +176,9 @@ def _mean(law: Prompts, measure: Any, samples: int, seed: int) -> Sampled:
             for start in range(0, samples, batch)
         ]
     )
-    centred = values - values.mean()
-    variance = float((centred**2).mean())
     return Sampled(
         mean=float(values.mean()),
         error=float(values.std(ddof=1) / np.sqrt(samples)),
-        kurtosis=float((centred**4).mean()) / variance**2 if variance > 0 else 0.0,
         samples=samples,
         seed=seed,
     )
@@ -231,7 +214,6 @@ def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
         turned=turned,
         numerical=numerical(law, seed),
         integrated=compared(integrated(law, best, count, seed), low),
-        raw=compared(raw(law, best, count, seed), low),
         curve=_curve(law, count, seed),
     )
 

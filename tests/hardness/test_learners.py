@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import hardness as h
-from hardness.learners import Outcome, learner_spec, regression, trained
+from hardness.learners import Outcome, learner_spec, mlp, regression
 from hardness.learners.matching import match
+from hardness.learners.mlp import evaluate, gradient, initial
 from hardness.learners.regression import features
-from hardness.learners.trained import evaluate, gradient, initial, layer_gradient
+from hardness.learners.student import layer_gradient
 from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.report.run import run_words
 from hardness.runs import run
@@ -201,7 +202,7 @@ def test_mlp_gradients_are_those_of_the_loss(outputs):
 def test_mlp_sees_the_tokens_or_their_product_alone(monkeypatch):
     """Nothing of z is in the input of view=tokens, and nothing of the tokens in that of view=z."""
     seen = []
-    monkeypatch.setattr(trained, "gradient", lambda *given: seen.append(given) or gradient(*given))
+    monkeypatch.setattr(mlp, "gradient", lambda *given: seen.append(given) or gradient(*given))
     examples = parse("parity:d=6,m=2").instance(0).examples(0, 2048)
     x = examples.x[examples.x[:, 0, 0] != examples.x[:, 1, 0]]
     for view, wanted in {"tokens": x.reshape(len(x), -1), "z": (x[:, 0] * x[:, 1])[:, 1:]}.items():
