@@ -65,7 +65,7 @@ class Descent:
             for step, batch in enumerate(itertools.islice(batches, self.steps), 1):
                 loss, gradient = slope(parameters, *batch)
                 if not math.isfinite(loss):
-                    return Outcome.DIVERGED
+                    return Outcome.STAGE_FAILED
                 self._update(parameters, gradient, moments, step)
                 if enough(step, loss, batch):
                     break

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.descent import Array, Batch, Descent
-from hardness.learners.learner import Hypothesis, Outcome, Predict, nothing
+from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, Predict, nothing
 from hardness.learners.reduced import predictor
 from hardness.oracles import Epochs, ExampleOracle, Rounds
 from instances import tokens
@@ -82,8 +82,8 @@ class Mlp(Descent):
         theta = initial(rng, view.inputs, width, view.outputs)
         epochs, curve = Epochs(oracle, self.epochs or 1, rng), _Curve(self.steps, self.batch)
         outcome = self.descend(theta, gradient, self._cut(epochs, view), curve)
-        if outcome is Outcome.DIVERGED:
-            return nothing(family, outcome, **curve.details())
+        if outcome is Outcome.STAGE_FAILED:
+            return nothing(family, outcome, reason=DIVERGED, **curve.details())
         if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and curve.step < self.steps:
             return self._in_rounds(oracle, view, rng, theta)
         return Hypothesis(
@@ -111,9 +111,9 @@ class Mlp(Descent):
         whole = ((z[rows], values[rows]) for rows in drawn if len(rows) == batch)
         outcome = self.descend(theta, gradient, whole, watch)
         details = {"epochs": rounds.round, "held_out": count, **watch.curve.details()}
-        if outcome is Outcome.DIVERGED:
+        if outcome is Outcome.STAGE_FAILED:
             if not math.isfinite(watch.best):
-                return nothing(oracle.family, outcome, **details)
+                return nothing(oracle.family, outcome, reason=DIVERGED, **details)
             outcome = None
         if outcome is None and (watch.best > _LEARNED or count < _FEW):  # with more it might
             outcome = Outcome.EXAMPLES_SPENT

@@ -9,7 +9,7 @@ import numpy as np
 
 from hardness.learners.attention import columns, linearize
 from hardness.learners.descent import Array, Batch, Descent
-from hardness.learners.learner import Hypothesis, Outcome, View, nothing
+from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, View, nothing
 from hardness.oracles import Epochs, ExampleOracle
 from instances.coded import Coded
 from instances.family import Family
@@ -65,8 +65,8 @@ class Student(Descent):
             watch,
         )
         details = {"steps": watch.step, "heads": heads}
-        if outcome is Outcome.DIVERGED:
-            return nothing(family, outcome, **details)
+        if outcome is Outcome.STAGE_FAILED:
+            return nothing(family, outcome, reason=DIVERGED, **details)
         learned = AttentionLayer(theta=layer[0], w=layer[1])
         return Hypothesis(
             predict=learned,
