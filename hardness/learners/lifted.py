@@ -78,7 +78,8 @@ class Cubic:
         shared, matrix = self._parts(real)
         products = real[..., None] * matrix[:, None, None]
         common = np.broadcast_to(shared[:, None], (*real.shape[:2], shared.shape[1]))
-        return np.concatenate([common, products.reshape(*real.shape[:2], -1)], axis=2)
+        flat = products.reshape(*real.shape[:2], self.d * matrix.shape[1])
+        return np.concatenate([common, flat], axis=2)
 
     def predict(self, solution: Array, x: NDArray[Any]) -> Array:
         """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
