@@ -209,7 +209,7 @@ def conclude(
     family: Family,
     found: Evidence,
     best: Secret | None,
-    missed: Outcome = Outcome.NOT_FOUND,
+    missed: Outcome = Outcome.NO_CLAIM,
     **details: Any,
 ) -> Hypothesis:
     """Judge the best candidate of a search by samples, if there is one: n entries, centred.

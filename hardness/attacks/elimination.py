@@ -25,6 +25,7 @@ from instances.lwe import Modular
 from instances.residues import factors
 from instances.samples import Samples, samples
 
+_NOISY = "the labels fit no member: they are noisy"
 _MORE = 8  # samples at a time, where the first are not independent
 _AT_ONCE = 1024  # examples for parities: the clock is looked at between draws
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
@@ -66,7 +67,8 @@ class ModLinear(Attack):
         wrong = int(np.count_nonzero(found.residuals(residues)))
         secret = forms.secrets.lift(residues)
         if wrong or secret is None or not is_member(forms, secret):
-            return nothing(family, Outcome.NOISY, samples=len(found), contradictions=wrong)
+            details = {"samples": len(found), "contradictions": wrong}
+            return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, **details)
         return member(family, family.from_linear(secret), samples=len(found))
 
 
@@ -96,7 +98,8 @@ class Elimination(Attack):
                 if conflicts:
                     return nothing(
                         family,
-                        Outcome.NOISY,
+                        Outcome.NO_CLAIM,
+                        reason=_NOISY,
                         rank=system.rank,
                         equations=used,
                         contradictions=conflicts,
@@ -106,7 +109,7 @@ class Elimination(Attack):
         bits = tuple(int(bit) for bit in system.solution()[1:])
         details: dict[str, Any] = {"rank": system.rank, "equations": used}
         if not is_member(forms, bits):
-            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+            return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, size_found=sum(bits), **details)
         return member(family, family.from_linear(bits), **details)
 
 

@@ -282,7 +282,7 @@ class Primal(Attack):
         if len(found) < wanted:
             details["samples_wanted"] = wanted
             return nothing(family, Outcome.EXAMPLES_SPENT, **details)
-        return nothing(family, Outcome.NOT_FOUND, **details)
+        return nothing(family, Outcome.NO_CLAIM, **details)
 
     def count(self, forms: Modular) -> int:
         """Count the samples of a lattice where there are enough."""
