@@ -318,6 +318,26 @@ def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
     same = {"kind": "functions", "signs": 1, "centred": False, "tables": ["2", "2"]}
     with pytest.raises(checker.Refused, match="the same function"):
         checker.prove(same, {**TERMS, "about": {"gd": {}}}, {"eigenvalue": {}})
+    about = {"kernel": {}, "gd": {"clip": "1", "noise-std": "1"}, "low-degree": {"degree": "3"},
+             "lwe": {"examples": "1", "bound": "1"}}  # fmt: skip
+    proved = checker.prove(problem, {**TERMS, "about": about}, {})
+    assert list(proved.unproved) == ["lwe"]
+    assert "only labels that round residues" in proved.unproved["lwe"]
+    for other, witness, words in ((modular(), EVEN, "the bits of residues"),
+                                  (direction(), {}, "overlaps alone")):  # fmt: skip
+        asked = {name: about[name] for name in ("gd", "low-degree")}
+        unproved = checker.prove(other, {**TERMS, "about": asked}, witness).unproved
+        assert words in unproved["low-degree"]
     for wrong in (None, [], {"kind": "none"}):
         refused("kind of problem", checker.read_problem, wrong)
     assert read_terms(TERMS).about == {}
+
+
+def test_the_first_claim_that_is_not_right_is_named_with_what_is():
+    problem = sets(["1", "-1"], 4)
+    data = {"format": checker.FORMAT, "spec": "", "problem": problem, "terms": TERMS, "witness": {}}
+    right = [["pairwise-correlation", {}, "0"], ["sq-dimension", {}, "4"]]
+    refused("5 follow", checker.check, {**data, "claims": right})
+    right[1] = ["sq-dimension", {}, "5"]
+    words = r"^sq-dimension is not as claimed: it is 4, of \{\}$"
+    refused(words, checker.check, {**data, "claims": right})
