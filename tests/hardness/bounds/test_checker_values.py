@@ -36,6 +36,10 @@ def modular(n=2, q=7, labels="residue", parts=0, weight=0, entries=None, errors=
             "secret": {"weight": weight, "entries": entries}, "errors": errors}  # fmt: skip
 
 
+def tables(*tables, signs=2, centred=False):
+    return {"kind": "functions", "signs": signs, "centred": centred, "tables": list(tables)}
+
+
 def direction(n=1000, low=("0", "0"), noise="0"):
     return {"kind": "direction", "dimension": n, "low": list(low), "noise": noise}
 
@@ -50,6 +54,7 @@ def claims(problem, witness, **terms):
     return {claim.quantity: claim for claim in proved.claims}
 
 
+TABLES = tables([[0], [1, 2]], [[0, 1], [1, 2, 3, 4]])
 LONG = "1" + "0" * 1000
 REFUSED = [
     (sets(["1", "-1"], 10**18), sets(["1", "-1"], 10**18 + 1), "not in 1"),
@@ -72,7 +77,30 @@ REFUSED = [
     (modular(errors=[0, [str(1 << 64)]]), modular(errors=[0, [str((1 << 64) - 1)]]), "add up"),
     (modular(entries=[0, ["1"] * (1 << 15)]), modular(entries=[0, ["1"] * 32769]), "over 2"),
     (modular(entries=[-(1 << 40), ["1"]]), modular(entries=[-(1 << 40) - 1, ["1"]]), "least"),
-]
+    (modular(), modular(q=6), "power of two nor prime"),
+    (modular(), modular(q=15), "power of two nor prime"),
+    (modular(2, 8, "interval", 4), modular(2, 8, "interval", 3), "not equal"),
+    (modular(), modular(labels="bit"), "not equal"),
+    (modular(), modular(n=0), "n is not"),
+    (modular(2, 8, bits=3), modular(2, 8, bits=0), "bits is not"),
+    (modular(weight=2), modular(weight=3), "weight"),
+    (modular(), modular(entries=[0, []]), "no value"),
+    (modular(), modular(entries=[0, ["1", "0"]]), "last is 0"),
+    (modular(), modular(entries=[0, ["1", "-1", "1"]]), "whole"),
+    (direction(), direction(low=[]), "squares"),
+    (direction(low=["1"]), direction(low=["3/2"]), "squares"),
+    (direction(low=["0"]), direction(low=["-1/2"]), "squares"),
+    *((sets(["1", "-1"], 3, view="among-others"), sets(["1", "-1"], 3, view=view), "view")
+      for view in ("", "other", 0, None)),
+    (tables("6", "a"), tables("6"), "2 to 1000"),
+    (tables("6", "f"), tables("6", "10"), "2\\^n points"),
+    (tables("6", "a"), tables("6", "0x6"), "hexadecimal"),
+    (tables("6", "a"), tables("6", "a", centred=0), "neither true"),
+    (TABLES, tables([[0], [1, 2]], [[0], [1]]), "one a point"),
+    (TABLES, tables([[0], [1, 2]], [[1, 0], [1, 2, 3, 4]]), "not ascending"),
+    (TABLES, tables([[0], [1, 2]], [[2], [1, 2]]), "a sign"),
+    (TABLES, tables([[0], [1, 2]], [[0], [1, 2], 3]), "a pair"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("right", "wrong", "words"), REFUSED)
@@ -313,6 +341,7 @@ def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
 
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
     problem = sets(["1", "-1", "1"], 4)
+    refused("0 everywhere", known, tables([[], [0]], [[0], [1, 2]]))
     with pytest.raises(checker.Refused, match="not known"):
         checker.prove(problem, {**TERMS, "about": {"oracle": {}}}, {})
     same = {"kind": "functions", "signs": 1, "centred": False, "tables": ["2", "2"]}
