@@ -279,6 +279,10 @@ def test_one_epoch_is_the_oracle_itself_and_there_may_be_nothing_to_go_round():
     assert under.meter.examples == 9
     with pytest.raises(Spent):
         Epochs(under, 5, rng).draw(1)
+    late = ExampleOracle(instance, Meter(Budget(examples=9)))
+    late.draw(4)  # no part of any epoch
+    oracle = Epochs(late, 2, rng)
+    assert set(keys(oracle.draw(9))) == set(keys(oracle.draw(9))) == set(keys(drawn)[4:])
 
 
 @pytest.mark.parametrize("learner", ["mlp:steps=1000,rate=0.01,batch=64", "student:batch=64"])
