@@ -140,7 +140,8 @@ def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tupl
     from scipy.optimize import least_squares
 
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
-    vector, jacobian = (lambda x, i=i: slope(x)[i] for i in (0, 1))
+    both = lru_cache(maxsize=1)(lambda place: slope(np.frombuffer(place)))  # in one pass
+    vector, jacobian = (lambda x, i=i: both(x.tobytes())[i].copy() for i in (0, 1))
     found = least_squares(vector, start, jacobian, method="lm", **limits)
     return float(2 * found.cost), np.asarray(found.x)
 
