@@ -138,7 +138,7 @@ LEARNERS = [
     ("elimniation", "did you mean 'elimination'"),
     ("lowdegree:degree=-1", "at least 0"),
     ("lowdegree:deg=1", "did you mean 'degree'"),
-    ("student:optimizer=rmsprop", "adam or sgd"),
+    ("student:optimizer=rmsprop", "one of adam, momentum, sgd"),
     ("elimination:checks=-1", "at least 0"),
     ("queries:x=1", "there are none"),
     ("mlp:optimizer=rmsprop", "one of adam, momentum, sgd"),
