@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import better, conclude, gather, needed
+from hardness.attacks.core import better_candidate, conclude, gather, samples_to_confirm
 from hardness.learners.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
 from hardness.oracles import Meter, Spent
 from instances.coded import Coded
@@ -64,6 +64,11 @@ class Decoder:
         return view
 
     @property
+    def computes_long(self) -> bool:
+        """Whether the learner computes long between draws."""
+        return getattr(self.of, "computes_long", False)
+
+    @property
     def spec(self) -> str:
         """Its name, with that of the learner."""
         return f"{PREFIX}:{learner_spec(self.of)}"
@@ -83,8 +88,13 @@ class Decoder:
         """Learn, then read the secret off what was learned, unless the learner claims one."""
         family = oracle.family
         forms = family.linear_forms or family.refuse("linear_forms")
-        fresh = gather(oracle, needed(forms), samples)
-        found = self.of.learn(oracle, rng)
+        fresh = gather(oracle, samples_to_confirm(forms), samples)
+        try:
+            found = self.of.learn(oracle, rng)
+        except Spent as spent:  # what it offered is read
+            if oracle.meter.offered is None:
+                raise
+            found = replace(oracle.meter.offered, outcome=SPENT[spent.resource])
         if found.secret is not None:
             return found
         try:
@@ -101,8 +111,8 @@ def _read(found: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hy
     try:
         for points in _POINTS:
             for secret in reader.read(points):
-                best = better(best, fresh, secret)
-            claimed = conclude(family, fresh, best[1] if best else None)
+                best = better_candidate(best, fresh, secret)
+            claimed = conclude(family, fresh, best)
             if (claimed.secret is not None and claimed.outcome is None) or reader.flat:
                 break
     except Spent as spent:

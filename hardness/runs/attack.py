@@ -212,7 +212,8 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     if not isinstance(learner, Primal) or result is None:
         return result
     asked, least = problem(family), setting("default")
-    zeta, m = learner.zeta, learner.count(family.linear_forms or family.refuse("linear_forms"))
+    forms = family.linear_forms or family.refuse("linear_forms")
+    zeta, m = learner.zeta, learner.lattice_samples(forms)
     if zeta:
         result = usvp_at(without(asked, zeta), least, learner.block, m)
         return behind(result, guess(asked.secret, asked.n, zeta), zeta, asked)
