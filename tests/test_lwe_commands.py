@@ -74,7 +74,7 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
     def full(size, what):
         raise TooLarge(f"{what} needs more memory")
 
-    monkeypatch.setattr("hardness.attacks.primal.require_memory", full)
+    monkeypatch.setattr("hardness.attacks.lattice.require_memory", full)
     spec = "lwr:n=10,q=256,p=16,secret=ternary,h=2"
     found = hardness("attack", spec, "--seeds", 1, "--jobs", 1, "--budget-seconds", 20, "--json")
     assert found.code == 0, found.err

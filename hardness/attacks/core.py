@@ -202,16 +202,6 @@ def samples_for_bits(bits: float, mean: float, deviation: float) -> int:
     return math.ceil(root**2) + 1
 
 
-def no_lattice_reason(forms: Modular) -> str | None:
-    """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
-    if forms.noisy_parities:
-        return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-    error = Samples.none(forms).error
-    if error is None or len(error.values) == 1:
-        return "its labels have no error: use modlinear"
-    return None
-
-
 def is_member(family: Modular, secret: Secret) -> bool:
     """Return whether n entries, centred, are a secret of the family: of its weight and kind.
 

@@ -17,20 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import (
-    SecretSearch,
-    gather,
-    no_lattice_reason,
-    nonzero_values,
-    samples_to_confirm,
-)
+from hardness.attacks.core import gather, nonzero_values, samples_to_confirm
 from hardness.attacks.lattice import (
-    LARGEST_BLOCK,
-    LLL_BLOCK,
+    LatticeAttack,
     dropped_coordinates,
     max_restarts,
     reduce,
-    require_fpylll,
     root_hermite,
 )
 from hardness.oracles import ExampleOracle
@@ -246,7 +238,7 @@ def weights(reduced: ReducedSamples, places: Places) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dual(SecretSearch):
+class Dual(LatticeAttack):
     """Leaves zeta coordinates out of the lattice, guesses them, and reads off the others.
 
     block: of the reduction, 2 for LLL alone. weight: how many of a guess are not 0, at most.
@@ -256,21 +248,17 @@ class Dual(SecretSearch):
     name: ClassVar[str] = "dual"
     about: ClassVar[str] = "dual lattice attack: short rows, guesses of the columns they leave wide"
 
-    block: int = LLL_BLOCK
-    zeta: int = 0
     weight: int = 2
     vectors: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refusal = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}"
-        require(LLL_BLOCK <= self.block <= LARGEST_BLOCK, refusal)
         refusal = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
         require(self.vectors <= _MOST_VECTORS, refusal)
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
-        if reason := no_lattice_reason(forms):
+        if reason := super().unsupported_reason(forms):
             return reason
         if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
             return f"it takes entries of a secret of at most {_MOST_VALUES} values: try primal"
@@ -302,12 +290,8 @@ class Dual(SecretSearch):
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples that all lattices choose from."""
-        if self.block > LLL_BLOCK:
-            require_fpylll()
-        gathered = gather(oracle, self.sample_count(forms), samples)
-        d = min(self.lattice_samples(forms), len(gathered)) + forms.n - self.zeta
-        require_memory(100 * d * d, f"a lattice of dimension {d}")
-        return gathered
+        self.require_lattice(forms)
+        return gather(oracle, self.sample_count(forms), samples)
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret]:
         """Guess zeta coordinates by sums over short vectors, and read off the others."""

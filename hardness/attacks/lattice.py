@@ -1,10 +1,12 @@
-"""Lattice reduction: LLL by flint, BKZ 2.0 by fpylll; and the coordinates that a restart drops.
+"""What lattice attacks share: reduction by LLL (flint) and BKZ 2.0 (fpylll), sizes, restarts.
 
 A basis is a (d, d) int64 array, a vector a row.
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,12 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
+from hardness.attacks.core import SecretSearch
 from instances.errors import ToolkitError
+from instances.family import require
+from instances.limits import require_memory
+from instances.lwe import Modular
+from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
 
@@ -129,3 +136,42 @@ def require_fpylll() -> Any:
             "or take block=2, which is LLL alone"
         ) from error
     return fpylll
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticeAttack(SecretSearch):
+    """An attack by reduced lattices, each of some samples and all coordinates but zeta.
+
+    block: of the reduction, 2 for LLL alone; larger ones need the extra `lattice`. samples: of a
+    lattice, 0 for the best number. zeta: coordinates that a restart drops, at random places.
+    """
+
+    block: int = LLL_BLOCK
+    zeta: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            LLL_BLOCK <= self.block <= LARGEST_BLOCK,
+            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
+        )
+
+    def unsupported_reason(self, forms: Modular) -> str | None:
+        """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
+        if forms.noisy_parities:
+            return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
+        error = Samples.none(forms).error
+        if error is None or len(error.values) == 1:
+            return "its labels have no error: use modlinear"
+        return None
+
+    @abstractmethod
+    def lattice_samples(self, forms: Modular) -> int:
+        """Count the samples of a lattice, if there are enough."""
+
+    def require_lattice(self, forms: Modular) -> None:
+        """Refuse what cannot be reduced here: without fpylll, or for want of memory."""
+        if self.block > LLL_BLOCK:
+            require_fpylll()
+        d = self.lattice_samples(forms) + forms.n - self.zeta + 1
+        require_memory(100 * d * d, f"a lattice of dimension {d}")

@@ -15,22 +15,19 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import SecretSearch, gather, no_lattice_reason, samples_to_confirm
+from hardness.attacks.core import gather, samples_to_confirm
 from hardness.attacks.elimination import independent, inverse
 from hardness.attacks.lattice import (
-    LARGEST_BLOCK,
-    LLL_BLOCK,
     Basis,
+    LatticeAttack,
     dropped_coordinates,
     max_restarts,
     reduce,
-    require_fpylll,
     root_hermite,
 )
 from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Secret, require
-from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import dot
 from instances.samples import Samples, samples
@@ -199,7 +196,7 @@ def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Primal(SecretSearch):
+class Primal(LatticeAttack):
     """Reduces the embedding lattice with blocks 2, start, start + step, .., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. samples: of the lattice; 0 for the number that is best
@@ -211,17 +208,11 @@ class Primal(SecretSearch):
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
-    block: int = LLL_BLOCK
     start: int = 3
     step: int = 1
-    zeta: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            LLL_BLOCK <= self.block <= LARGEST_BLOCK,
-            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
-        )
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
         require(self.step >= 1, f"step={self.step} given: from block to block, at least 1")
 
@@ -230,7 +221,7 @@ class Primal(SecretSearch):
         most = forms.n - max(forms.h, 1)
         if self.zeta > most:
             return f"zeta={self.zeta} given: at most {most} coordinates of its secret can be 0"
-        return no_lattice_reason(forms)
+        return super().unsupported_reason(forms)
 
     def lattice_samples(self, forms: Modular) -> int:
         """Count the samples of a lattice, if there are enough."""
@@ -244,11 +235,8 @@ class Primal(SecretSearch):
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples of a lattice, and more while their rank is low."""
-        if self.block > LLL_BLOCK:
-            require_fpylll()
+        self.require_lattice(forms)
         count = self.lattice_samples(forms)
-        d = forms.n - self.zeta + count + 1
-        require_memory(100 * d * d, f"a lattice of dimension {d}")
         gathered = gather(oracle, max(samples_to_confirm(forms), forms.n), samples)
         missing = count + forms.n - self.zeta - len(gathered)
         while missing > 0 or embed(gathered, count, self.zeta) is None:

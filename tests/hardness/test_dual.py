@@ -129,7 +129,7 @@ def test_a_toy_setting_falls_to_guesses_of_four_entries_on_few_samples():
 
 def test_a_lattice_asks_for_its_memory(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 20)
-    with pytest.raises(ToolkitError, match="a lattice of dimension 340 needs"):
+    with pytest.raises(ToolkitError, match="a lattice of dimension 341 needs"):
         learn("dual:samples=300", SPARSE)
 
 
