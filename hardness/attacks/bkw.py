@@ -71,8 +71,8 @@ def character(family: Modular) -> tuple[Labels, float]:
     """Compute E[w^t | code], t uniform, to mean square 1: (levels,), and its size before that.
 
     >>> from instances import parse
-    >>> found, gain = character(parse("lpn:n=8,noise=0.1"))
-    >>> found.round(9).tolist(), round(gain, 9)
+    >>> labels, gain = character(parse("lpn:n=8,noise=0.1"))
+    >>> labels.round(9).tolist(), round(gain, 9)
     ([1.0, -1.0], 0.8)
     """
     q, levels = family.q, family.outcomes
@@ -82,15 +82,15 @@ def character(family: Modular) -> tuple[Labels, float]:
         mean = np.bincount(family.table, w.real, levels) + 1j * np.bincount(
             family.table, w.imag, levels
         )
-        found = mean / (share * q)
+        labels = mean / (share * q)
     else:
         share = np.full(q, 1 / q)
-        found = w * complex(family.chances @ np.conj(w))
-    size = math.sqrt(float(share @ np.abs(found) ** 2))
+        labels = w * complex(family.chances @ np.conj(w))
+    size = math.sqrt(float(share @ np.abs(labels) ** 2))
     if size < 1e-9:
-        return found, 0.0
-    found = found / size
-    return (found.real if q == 2 else found), size
+        return labels, 0.0
+    labels = labels / size
+    return (labels.real if q == 2 else labels), size
 
 
 def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan | None:
@@ -275,14 +275,9 @@ def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | No
 
 def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Return the few values of the coordinates that score highest, of those that are allowed."""
-    found = scores(rows)
-    n = rows.a.shape[1]
-    top = np.argsort(found)[::-1] if len(found) <= _PEAKS else _largest(found)
+    total, n = scores(rows), rows.a.shape[1]
+    some = np.argpartition(total, -min(_PEAKS, len(total)))[-_PEAKS:]
+    top = some[np.argsort(total[some])[::-1]]
     values = np.array(np.unravel_index(top, (rows.q,) * n)).T
     good = values[allowed[values].all(axis=1)]
     return [tuple(map(int, row)) for row in good[:_BRANCHES]]
-
-
-def _largest(found: NDArray[np.float64]) -> NDArray[np.intp]:
-    top = np.argpartition(found, -_PEAKS)[-_PEAKS:]
-    return np.asarray(top[np.argsort(found[top])[::-1]])

@@ -69,8 +69,8 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     >>> from instances import parse
     >>> a = np.array([[1, 2], [2, 4], [6, 5], [0, 0], [3, 1]])
     >>> codes = np.array([3, 6, 4, 0, 5])
-    >>> found = Samples(family=parse("lwe:n=2,q=7,sigma=1"), a=a, codes=codes)
-    >>> counted_rows(found)[0].tolist()
+    >>> drawn = Samples(family=parse("lwe:n=2,q=7,sigma=1"), a=a, codes=codes)
+    >>> counted_rows(drawn)[0].tolist()
     [0, 4]
     """
     family, q = samples.family, samples.q

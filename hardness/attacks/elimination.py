@@ -87,9 +87,9 @@ class Elimination(Attack):
         details: dict[str, Any] = {}
         while system.rank < n or used < n + self.checks:
             missing = max(n + self.checks - used, n - system.rank)
-            found = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
-            used += len(found)
-            conflicts = system.add_equations(found.words, found.codes)
+            drawn = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
+            used += len(drawn)
+            conflicts = system.add_equations(drawn.words, drawn.codes)
             details = {"rank": system.rank, "equations": used}
             if conflicts:
                 return nothing(family, Outcome.NOISY, contradictions=conflicts, **details)
@@ -152,7 +152,7 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
     [1, 0]
     [0, 1]
     """
-    found = nmod_mat(len(a), len(a), q)
+    inverted = nmod_mat(len(a), len(a), q)
     for p, exponent in factors(q):
         part = _matrix(a, p).inv()
         power, exact = p**exponent, _matrix(a, p**exponent)
@@ -160,10 +160,10 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
         for _ in range((exponent - 1).bit_length()):
             part = part * 2 - part * exact * part
         rest = q // power
-        found += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
+        inverted += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
             rest * pow(rest, -1, power) % q
         )
-    return found
+    return inverted
 
 
 def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:
