@@ -15,23 +15,21 @@ from fpylll.util import gaussian_heuristic
 from hardness.attacks.lattice import LARGEST_BLOCK, STRATEGIES, root_hermite
 
 UNPRUNED = 30  # up to here an enumeration is faster than its pruning
-PREPROCESSED = 40  # larger blocks are reduced before, by blocks of LESS less
-LESS = 20
+LESS = 20  # than a larger block has that which it is preprocessed with
 RADIUS = 1.1  # square of the radius over that of the Gaussian heuristic, as fplll has it
 TARGET = 0.5  # of all enumerations of a block together
-NODES = {False: 2.0**14, True: 2.0**20}  # that take as long as what is done before each of them
+NODES = 2.0**22  # that take as long as what is done before an enumeration
 
 
 def strategy(size: int) -> dict[str, Any]:
     """Make the strategy of a block size; an odd size has the radii of the next even one."""
-    preprocessing, pruning = [size - LESS] if size > PREPROCESSED else [], list[Any]()
+    preprocessing, pruning = [size - LESS] if size > UNPRUNED else [], list[Any]()
     if size > UNPRUNED:
         even = size + size % 2
-        delta = root_hermite(max(preprocessing, default=2))
-        profile = [delta ** (-4 * i) for i in range(even)]
+        profile = [root_hermite(size - LESS) ** (-4 * i) for i in range(even)]
         found = Pruning.run(
             RADIUS * gaussian_heuristic(profile),
-            NODES[bool(preprocessing)],
+            NODES,
             [profile],
             TARGET,
             flags=Pruning.GRADIENT,
