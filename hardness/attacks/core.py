@@ -247,7 +247,7 @@ def conclude(
         if best.evidence >= threshold:
             return member(family, family.from_linear(best.secret), **details)
     if len(gathered) >= max(confirm, asked):
-        return nothing(family, Outcome.NOT_FOUND, **details)
+        return nothing(family, Outcome.NO_CLAIM, **details)
     details["samples_wanted"] = max(confirm, asked)
     spare = best.evidence - threshold + SPARE_BITS if best else -math.inf
     if best and len(gathered) < confirm and spare >= GUESS_BITS:

@@ -25,6 +25,7 @@ from instances.lwe import Modular
 from instances.residues import factors
 from instances.samples import Samples, samples
 
+_NOISY = "the labels fit no member: they are noisy"
 _MORE = 8  # samples at a time, where the first are not independent
 _DRAWN = 1024  # examples for parities at a time
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
@@ -63,7 +64,9 @@ class ModLinear(Attack):
         wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
         if wrong or secret is None or not is_member(forms, secret):
-            return nothing(family, Outcome.NOISY, samples=len(drawn), contradictions=wrong)
+            return nothing(
+                family, Outcome.NO_CLAIM, reason=_NOISY, samples=len(drawn), contradictions=wrong
+            )
         return member(family, family.from_linear(secret), samples=len(drawn))
 
 
@@ -92,11 +95,13 @@ class Elimination(Attack):
             conflicts = system.add_equations(drawn.words, drawn.codes)
             details = {"rank": system.rank, "equations": used}
             if conflicts:
-                return nothing(family, Outcome.NOISY, contradictions=conflicts, **details)
+                return nothing(
+                    family, Outcome.NO_CLAIM, reason=_NOISY, contradictions=conflicts, **details
+                )
             oracle.meter.offer(nothing(family, **details))
         bits = tuple(int(bit) for bit in system.solution()[1:])
         if not is_member(forms, bits):
-            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+            return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, size_found=sum(bits), **details)
         return member(family, family.from_linear(bits), **details)
 
 

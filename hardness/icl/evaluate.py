@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from hardness.icl import plusplus, steps
+from hardness.icl import steps
 from hardness.icl.gram import Array, Layers, losses
 from hardness.icl.prompts import Prompts, require_draws, root
 from instances.errors import UsageError
@@ -38,12 +38,12 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
     "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
     more layers than can be solved for.
     """
-    if not law.isotropic or layers > (plusplus if kind == "both" else steps).MOST_LAYERS:
+    if not law.isotropic or layers > (steps.MOST_SCALARS if kind == "both" else steps.MOST_LAYERS):
         return None
     level = law.power / law.d  # tasks of covariance level * sigma^-1: the loss scales with it
     noise = law.noise / level**0.5
     if kind == "both":
-        scalars = plusplus.best_scalars(law.n, law.d, layers, noise)
+        scalars = steps.best_scalars(law.n, law.d, layers, noise)
         loss, p, q = scalars.loss, scalars.p, scalars.q
         method = "best scalar minimum found, its loss exact"
     else:

@@ -82,7 +82,7 @@ def _of_hidden_sets(problem: HiddenSets) -> str:
 
 
 def _of_residues(problem: Residues, labels: str) -> str:
-    n, q, h, parts, entries = problem.n, problem.q, problem.h, problem.parts, problem.entries
+    n, q, h, parts, entries = problem.n, problem.q, problem.h, problem.levels, problem.entries
     numbers = f"uniform on Z_{q}{' without 0' if h else ''}"
     if entries is not None:
         gaps = {*range(min(entries), max(entries))} - {*entries} - ({0} if h else set())
@@ -362,7 +362,7 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
 
 def _reduction(certificate: "Certificate", claim: "Claim") -> str:
     problem, terms, numbers = certificate.parsed, claim.terms, claim.numbers
-    n, q, p = problem.n, problem.q, problem.parts
+    n, q, p = problem.n, problem.q, problem.levels
     bound, examples, last = (int(Fraction(terms[k])) for k in ("bound", "examples", "horizon"))
     binary = problem.entries is not None and set(problem.entries) <= {0, 1}
     lost = Fraction(p * bound, q)  # at most 1/2: 1 / ln(1 + lost) is 1/lost + 1/2 - lost/12 + ..

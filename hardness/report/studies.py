@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hardness.runs.conformance import Conformance
     from hardness.runs.spectrum import Spectra
 
-_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND, Outcome.AMBIGUOUS)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
 
@@ -139,13 +138,15 @@ def _ends(one: AttackResult) -> str:
     outcomes = Counter(run.outcome.value for run in one.runs)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
     if one.judged or len(one.runs) > 1:
-        raised = next((run.details for run in one.runs if run.outcome is Outcome.RAISED), {})
+        raised = next((run.details for run in one.runs if run.outcome is Outcome.CRASHED), {})
         told = raised.get("learner", raised)  # of the learner that was decoded
         return counts + (f"; {told['type']}: {told['message']}" if "message" in told else "")
     details, ended = one.runs[0].details, one.runs[0].outcome
     said = claim_words(details)
-    if one.claims or ended in _NAMED:
+    if one.claims or ended is Outcome.UNJUDGED or "claimed_entries" in details:
         return said
+    if ended is Outcome.NO_CLAIM:
+        return f"{said}: {details['reason']}" if "reason" in details else said
     wanted = details.get("samples_wanted")
     return f"{said}: {ended.value}" + (
         f", {details['samples']} samples of {wanted} that it wants" if wanted else ""

@@ -146,10 +146,9 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 def _saved(found: "Run", path: Path | None) -> "Run":
     """Write the layer that a run found; raises UsageError for a run that never began."""
-    from hardness.learners.learner import Outcome
     from hardness.runs.planned import not_loaded
 
-    if found.outcome is Outcome.NOT_LOADED:
+    if not found.began:
         raise not_loaded(found.learner, found.details)
     if path:
         if found.layer is None:

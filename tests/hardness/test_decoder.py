@@ -106,7 +106,7 @@ def test_what_is_right_half_of_the_time_gives_no_secret():
     instance = parse("lwr:n=8,q=16,p=2,secret=binary").instance(0)
     found = decoded(instance, by_chance(0.5))
     assert found.secret is None
-    assert found.outcome is Outcome.NOT_FOUND
+    assert found.outcome is Outcome.NO_CLAIM
 
 
 @pytest.mark.parametrize("spec", ["lwr:n=4,q=4,p=2", "lwr:n=4,q=8,p=2"])

@@ -12,10 +12,9 @@ from scipy.integrate import quad
 from scipy.stats import chi2
 
 from hardness.icl.exact import exact_curves
-from hardness.icl.orthogonal import gauss
-from hardness.icl.plusplus import best_scalars
 from hardness.icl.steps import (
     Objective,
+    best_scalars,
     best_steps,
     chebyshev_steps,
     common_step,
@@ -26,7 +25,7 @@ from hardness.icl.steps import (
     polynomials,
     with_steps,
 )
-from hardness.icl.wishart import loss_on, moments, spectra
+from hardness.icl.wishart import gauss, loss_on, moments, spectra
 from hardness.report.charts.icl import of_icl
 from tests.charts import said
 from tests.slopes import slopes_agree

@@ -45,11 +45,6 @@ def ruled_out_by_vstat(of: Any, w: Any, t: Any) -> Any:
     return of.floor(3 * t * w)
 
 
-def ruled_out_within_one_over_t(of: Any, v: Any, t: Any) -> Any:
-    """floor(t^2 v / 4)"""
-    return of.floor(t**2 * v / 4)
-
-
 def queries(of: Any, T: Any, K: Any, r: Any) -> Any:
     """max(0, ceil((T - K) / r))"""
     return of.larger(0, of.ceil((T - K) / r))

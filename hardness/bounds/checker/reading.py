@@ -1,9 +1,6 @@
-"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line.
+"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line."""
 
-A certificate comes from a stranger. What is read here is a number in its one spelling, a JSON
-object with the fields that are expected and no others, a list. Everything else is refused.
-"""
-
+import itertools
 import json
 import math
 import re
@@ -20,6 +17,7 @@ _RANGES: dict[str, Callable[[Fraction], bool]] = {
     "rational": lambda v: True,
     "share": lambda v: 0 < v <= 1,
     "risk": lambda v: 0 <= v < 1,
+    "noise": lambda v: 0 <= 2 * v < 1,
     "above 0": lambda v: v > 0,
     "positive": lambda v: v >= 1 and v.denominator == 1,
 }
@@ -52,7 +50,7 @@ def written(value: Fraction | int) -> str:
 
 
 def read(kind: str, text: Any) -> Any:
-    """Read a number of a kind: "rational", "share", "risk", "above 0" or "positive" (an int).
+    """Read a number of a kind, a name in _RANGES: of "positive" an int.
 
     >>> read("share", "2/3"), read("positive", "12")
     (Fraction(2, 3), 12)
@@ -96,19 +94,16 @@ def take(value: Any, what: str, **kinds: Any) -> list[Any]:
     >>> take({"size": "4", "power": 2}, "it", size="positive", power=(1, 9), cosine=["share"])
     [4, 2, None]
     """
-    optional = {name for name, kind in kinds.items() if isinstance(kind, list)}
+    optional, parts = {name for name, kind in kinds.items() if isinstance(kind, list)}, []
     fields(value, set(kinds) - optional, what, optional)
-
-    def one(name: str, kind: Any) -> Any:
-        kind = kind[0] if name in optional else kind
-        if kind is None or name not in value:
-            return value.get(name)
-        if isinstance(kind, tuple):
-            least, most = kind
-            return small(value[name], least, most, name)
-        return read(kind, value[name]) if isinstance(kind, str) else kind(value[name])
-
-    return [one(name, kind) for name, kind in kinds.items()]
+    for name, kind in kinds.items():
+        part, kind = value.get(name), kind[0] if name in optional else kind
+        if isinstance(kind, tuple) and name in value:
+            part = small(part, kind[0], kind[1], name)
+        elif kind is not None and name in value:
+            part = read(kind, part) if isinstance(kind, str) else kind(part)
+        parts.append(part)
+    return parts
 
 
 def rationals(texts: Any) -> list[Fraction]:
@@ -127,9 +122,7 @@ def six_digits(value: Fraction, up: bool) -> Decimal:
 
 
 def short(value: Fraction | int | str, up: bool = False) -> str:
-    """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
-
-    A text stays as it is.
+    """Write a number, or the first digits of a long one, rounded down or up; a text stays as it is.
 
     >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
     ('about 3.33333e+49', 'about 3.33334e+49')
@@ -145,20 +138,16 @@ def load(text: str) -> Any:
         need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")
         return dict(pairs)
 
-    def whole(digits: str) -> int:
-        need(len(digits) <= 20, "a JSON number has over 20 digits")
-        return int(digits)
+    def whole(number: str) -> int:
+        right = number.lstrip("-").isdigit() and len(number) <= 20
+        need(right, f"the JSON number {number[:40]} is not an integer, of at most 20 digits")
+        return int(number)
 
-    def other(number: str) -> NoReturn:
-        refuse(f"the JSON number {number[:40]} is not an integer")
-
-    depth = deepest = 0
-    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
-        depth += (part in "[{") - (part in "]}")
-        deepest = max(deepest, depth)
-    need(deepest <= DEPTH, f"it is nested over {DEPTH} deep")
+    parts = re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text)
+    depths = itertools.accumulate((part in "[{") - (part in "]}") for part in parts)
+    need(max(depths, default=0) <= DEPTH, f"it is nested over {DEPTH} deep")
     try:
-        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=other,
-                          parse_constant=other)  # fmt: skip
+        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=whole,
+                          parse_constant=whole)  # fmt: skip
     except ValueError as error:
         refuse(f"it is not JSON ({error})")

@@ -128,4 +128,4 @@ class Staged:
             return Outcome.SECONDS_SPENT
         if ran_out:
             return Outcome.EXAMPLES_SPENT
-        return Outcome.DEGENERATE if run.failed else None
+        return Outcome.STAGE_FAILED if run.failed else None

@@ -84,7 +84,7 @@ def of_hidden_sets(problem):
 
 
 def of_residues(problem):
-    n, q, parts = problem.n, problem.q, problem.parts
+    n, q, parts = problem.n, problem.q, problem.levels
     points = np.array(list(itertools.product(range(q), repeat=n)))
     whole = 1 << problem.bits
     entry = np.array([sum(v % q == r for v in range(whole)) for r in range(q)]) / whole
@@ -154,7 +154,7 @@ def test_no_query_to_stat_rules_out_more_members_than_the_theorem_says(name):
     assert len(rows) <= 6
     reached = 0
     for tau in (Fraction(1, 20), Fraction(1, 5), Fraction(1, 3), Fraction(1, 2)):
-        most = stat_rules_out(members, gram, tau).members
+        most = stat_rules_out(members, gram, tau).value
         true = most_ruled_out(rows, reference, float(tau))
         assert true <= most, tau
         reached += true == min(most, members.count)
@@ -176,9 +176,9 @@ def test_no_query_to_vstat_rules_out_more_members_than_the_theorems_say(name):
     for t in (2, 5, 20, 100):
         off = np.abs(means - fixed) > np.maximum(1 / t, np.sqrt(means * (1 - means) / t)) + 1e-12
         true = int(off.sum(axis=1).max())
-        bounds = [vstat_rules_out_at_least_one_over_t(members, gram, t).members]
+        bounds = [vstat_rules_out_at_least_one_over_t(members, gram, t).value]
         if gram.moves01 is not None:
-            bounds.append(vstat_rules_out(members, gram, t).members)
+            bounds.append(vstat_rules_out(members, gram, t).value)
         assert true <= min(bounds), t
         ruled_out += true
     assert ruled_out
