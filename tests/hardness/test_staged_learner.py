@@ -150,13 +150,6 @@ def test_limits_are_said_before_it_starts_and_long_runs_are_announced(hardness):
         assert Staged(heads=heads).supports(parse(f"nice:m=2,k=2,d={most}")) is None
         refused = Staged(heads=heads).supports(parse(f"nice:m=2,k=2,d={most + 1}"))
         assert "at most 256 for one head and 128 for several" in refused
-    line = ("learn", "staged", "nice:m=1,k=2,d=128", "--budget-seconds", "0.01")
-    said = hardness(*line).err
-    assert "staged at d=128 takes about 1 min and" in said
-    assert "for two, on one core" in said
-    assert hardness(*line, "--quiet").err == ""
-    assert Staged().forecast(parse("nice:m=1,k=2,d=48")) is None
-    assert "two" not in Staged().forecast(parse("nice:m=1,k=2,d=200"))
 
 
 # Tokens of other laws: what is whitened, and what is said of the rest
