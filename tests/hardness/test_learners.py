@@ -116,7 +116,6 @@ SPENT = [
     ("lowdegree", "parity:d=20,m=3", {"examples": 500}),
     ("mlp", LWR, {"seconds": 5}),
     ("mlp", LWR, {"examples": 5000}),
-    ("levenberg", "parity:d=24,m=5", {"seconds": 1}),
     ("levenberg", "nice:m=2,k=2,d=8", {"examples": 1}),
     ("linear", "nice:m=2,k=2,d=32", {"seconds": 1e-6}),
     *(
