@@ -1,6 +1,5 @@
 """Budgets and their use: examples, queries, values, seconds, bytes."""
 
-import math
 import os
 import sys
 from contextlib import suppress
@@ -152,15 +151,6 @@ class Meter:
         """Raise Spent where the seconds are over."""
         if not self.has_time():
             raise Spent("seconds")
-
-    def left(self) -> float:
-        """Return the seconds that are left, infinite without a limit; raises Spent where none are.
-
-        >>> Meter(Budget()).left()
-        inf
-        """
-        self.require_time()
-        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds
 
     def usage(self) -> Usage:
         """Return what was used so far."""

@@ -11,7 +11,7 @@ import hardness as h
 from hardness.learners import Outcome
 from hardness.learners.attention import columns, linearize
 from hardness.learners.plugins import function
-from hardness.learners.trained import layer_gradient
+from hardness.learners.student import layer_gradient
 from hardness.report.run import run_words
 from hardness.runs import Run
 from hardness.runs.heldout import measure_held_out, ratio_interval, unsuited
