@@ -324,7 +324,7 @@ def learned(kind: type[Learned], found: Hypothesis, trusted: bool) -> Learned:
         if not callable(found.predict):
             raise TypeError(f"predict is a {type(found.predict).__name__}")
         by_layer = found.layer is not None and found.predict is found.layer
-        by_secret = isinstance(found.predict, OfMember)
+        by_secret = trusted and isinstance(found.predict, OfMember)  # who checks it predicts
         said = kind(
             secret=None if found.secret is None else [int(j) for j in found.secret],
             outcome=None if found.outcome is None else found.outcome.name,
