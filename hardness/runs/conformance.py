@@ -152,8 +152,8 @@ def _failing(stage: str) -> Iterator[None]:
     except (Failed, Spent):
         raise
     except Exception as error:
-        told = {"stage": stage, "type": type(error).__name__, "message": one_line(error, 500)}
-        raise Failed(Outcome.CRASHED, told) from error
+        reason = f"{type(error).__name__} in {stage}: {one_line(error, 500)}"
+        raise Failed(Outcome.CRASHED, {"stage": stage, "reason": reason}) from error
 
 
 def _families(specs: tuple[str, ...]) -> list[Family]:
@@ -243,6 +243,5 @@ def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None
 
 def _said(outcome: Outcome, details: dict[str, Any]) -> str:
     """Say what happened in one line."""
-    kept = ("stage", "type", "message", "file", "line", "reason", "signal", "exit_code", "ended")
-    told = ", ".join(f"{k} {details[k]}" for k in kept if k in details)
+    told = ", ".join(str(details[k]) for k in ("reason", "ended") if k in details)
     return outcome.value + (f" ({told})" if told else "")
