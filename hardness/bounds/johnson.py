@@ -39,7 +39,7 @@ class Johnson:
     @staticmethod
     def of_problem(problem: HiddenSets) -> "Johnson":
         """Take what the checker knows of hidden sets; of one member the norm is the matrix."""
-        c, m, n = overlaps(problem)[0].c, problem.m, problem.n
+        c, m, n = overlaps(problem)[0], problem.m, problem.n
         values = eigenvalues(problem, c) if m < n else c[-1:]
         return Johnson(n=n, m=m, correlations=[*map(rational, c)],
                        eigenvalues=[*map(rational, values)])  # fmt: skip

@@ -29,17 +29,10 @@ SPECS = (
 )
 _SECONDS, _TOKENS = 20.0, 257
 _BUDGET = Budget(examples=1000, seconds=_SECONDS)
-_SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT)
 _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
-    *(
-        Outcome.SOLVED,
-        Outcome.UNIDENTIFIED,
-        Outcome.PARTIAL,
-        Outcome.LEARNED_NOTHING,
-        Outcome.NOISY,
-        Outcome.TOLERANCE,
-    ),
-    *(Outcome.INCONSISTENT, Outcome.NOT_FOUND, Outcome.DEGENERATE, Outcome.DIVERGED, *_SPENT),
+    *(Outcome.SOLVED, Outcome.UNIDENTIFIED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING),
+    *(Outcome.NO_CLAIM, Outcome.STAGE_FAILED),
+    *(Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT),
 )
 
 
@@ -114,7 +107,7 @@ def _findings(learner: SubprocessLearner, families: list[Family]) -> Iterator[Fi
     taken: list[Family] = []
     for family in families:
         trial = run(learner, family.instance(0), _BUDGET)
-        if trial.outcome is Outcome.UNSUPPORTED:
+        if trial.details.get("stage") == "supports":
             said = f"not taken: {trial.details.get('reason')}"
             yield Finding(check=family.name, level="ok", found=said)
             continue

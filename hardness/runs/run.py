@@ -54,16 +54,6 @@ OracleName = Literal["samples", "exact"]
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-_TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
-# Ends that a signal, a library which is not there or another load on the machine can make as well
-# as the learner itself, and those that the hard limits of a sweep make.
-MACHINE = (
-    Outcome.CRASHED,
-    Outcome.BROKE_OFF,
-    Outcome.NOT_LOADED,
-    Outcome.OVERDUE,
-    Outcome.REFUSED,
-)
 # Parts of a budget that are the same everywhere, with the ends of runs that had none left.
 _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,
@@ -119,6 +109,11 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return judge(self.risk, known=True) is Outcome.SOLVED
 
     @property
+    def began(self) -> bool:
+        """Whether anything ran: no learner did that could not be loaded."""
+        return self.outcome is not Outcome.COULD_NOT_RUN or self.details.get("stage") != "load"
+
+    @property
     def advice(self) -> str:
         """One sentence of advice: none to spend more, where what was spent did."""
         if self.passed and self.outcome in SPENT.values():
@@ -153,9 +148,13 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         'examples'
         """
         usage, budget, outcome = self.usage, self.budget, self.outcome
-        if outcome in MACHINE:
+        if outcome is Outcome.COULD_NOT_RUN:
             return "machine"
-        if outcome in _TIMED or (budget.seconds is not None and usage.seconds > budget.seconds):
+        if outcome is Outcome.CRASHED:  # but for exceptions and exits, which are the learner's own
+            return "none" if self.details.keys() & {"type", "exit_code"} else "machine"
+        if outcome is Outcome.SECONDS_SPENT or (
+            budget.seconds is not None and usage.seconds > budget.seconds
+        ):
             return "seconds"
         if outcome is Outcome.MEMORY_SPENT:
             return "machine" if budget.memory_bytes is None else "memory"
@@ -338,7 +337,7 @@ def judged(
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
     risk, error = None, None
     try:
-        if outcome is Outcome.NOT_LOADED:
+        if outcome is Outcome.COULD_NOT_RUN and details.get("stage") == "load":
             pass
         elif instance:
             risk = by(instance, hypothesis.predict)

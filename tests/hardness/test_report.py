@@ -173,7 +173,7 @@ def test_learners_whose_files_or_families_differ_have_rows_apart():
 def test_what_the_machine_ended_is_told_apart():
     """A learner that does not take the family is not laid to the machine."""
     found = compare("parity:m=2", "d=6..7", ("elimination", "trivial"), seeds=1)
-    ends = (Outcome.UNSUPPORTED, Outcome.SECONDS_SPENT, Outcome.CRASHED)
+    ends = (Outcome.COULD_NOT_RUN, Outcome.SECONDS_SPENT, Outcome.CRASHED)
     changed = [
         replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
     ]

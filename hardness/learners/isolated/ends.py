@@ -28,23 +28,28 @@ def ending(
     time. cpu: whether its processor time is limited. sandbox: whether it ran in one.
 
     >>> ending(code=3).outcome.value, ending(code=-11, late=True).details
-    ('exited', {'signal': 'SIGSEGV'})
+    ('crashed', {'signal': 'SIGSEGV', 'reason': 'SIGSEGV ended its process'})
     """
     if isinstance(words, Spends):
         return Failed(SPENT[words.resource], {})
     if isinstance(words, Ended):  # not loaded, unsupported, invalid, raised, out of memory, exited
-        return Failed(Outcome[words.why], _shown(words.told, sandbox))
+        return _said(words, _shown(words.told, sandbox))
     if code is not None and code >= 0 and code != LOST:
-        return Failed(Outcome.EXITED, {"exit_code": code})
+        return Failed(
+            Outcome.CRASHED,
+            {"exit_code": code, "reason": f"it ended its process with exit code {code}"},
+        )
     if code is not None and code < 0:
         name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
         if cpu and name == "SIGXCPU":
-            return Failed(Outcome.CPU_SPENT, {})
-        return Failed(Outcome.CRASHED, {"signal": name})
+            return Failed(
+                Outcome.SECONDS_SPENT, {"reason": "its processor time is spent: --budget-cpu"}
+            )
+        return Failed(Outcome.CRASHED, {"signal": name, "reason": f"{name} ended its process"})
     if late:
         details = {"ended": "from outside: it went on beyond its time"}
         return Failed(Outcome.SECONDS_SPENT, details)
-    return Failed(Outcome.BROKE_OFF, {})
+    return Failed(Outcome.CRASHED, {"reason": "it closed its connection, or wrote into it"})
 
 
 def _shown(details: Mapping[Any, str | int], sandbox: bool) -> Message:
@@ -55,3 +60,20 @@ def _shown(details: Mapping[Any, str | int], sandbox: bool) -> Message:
     if sandbox and details.get("type") in _ABSENT:
         shown["reason"] = "see what the sandbox closes to learners (your-learner.md)"
     return shown
+
+
+def _said(words: Ended, told: Message) -> Failed:
+    """Name the outcome of what it said last."""
+    if words.why in ("NOT_LOADED", "UNSUPPORTED"):
+        stage = "load" if words.why == "NOT_LOADED" else "supports"
+        return Failed(Outcome.COULD_NOT_RUN, told | {"stage": stage})
+    if words.why == "EXITED":
+        code = told["exit_code"]
+        return Failed(
+            Outcome.CRASHED, {"reason": f"it ended its process with exit code {code}"} | told
+        )
+    if words.why == "RAISED":
+        where = f", line {told['line']} of {told['file']}" if "line" in told else ""
+        reason = f"{told.get('type')} in {told.get('stage')}{where}: {told.get('message')}"
+        return Failed(Outcome.CRASHED, {"reason": reason} | told)
+    return Failed(Outcome[words.why], told)

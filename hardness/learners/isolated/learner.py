@@ -51,12 +51,8 @@ _NUMBERS = 1 << 20  # of a query's table that is sent at once
 _OWN = frozenset(  # what a learner may say of itself: all else follows from what it did
     {
         *SPENT.values(),
-        Outcome.NOISY,
-        Outcome.TOLERANCE,
-        Outcome.INCONSISTENT,
-        Outcome.NOT_FOUND,
-        Outcome.DEGENERATE,
-        Outcome.DIVERGED,
+        Outcome.NO_CLAIM,
+        Outcome.STAGE_FAILED,
     }
 )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Outcome
+from hardness.learners.learner import DIVERGED, SPENT, Outcome
 from hardness.learners.plugins.objects import described, needs
 from hardness.learners.plugins.views import Data, Fit, Viewed
 from instances.errors import UsageError
@@ -75,7 +75,9 @@ class Module(Viewed):
             net = self._made(torch, data)
             spent, details = self._train(torch, net, data, oracle, rng)
         if details["held_out_error"] is None and spent is None:
-            return Fit(predict=None, outcome=Outcome.DIVERGED, details=details)
+            return Fit(
+                predict=None, outcome=Outcome.STAGE_FAILED, details=details | {"reason": DIVERGED}
+            )
         predict = _predict(torch, net, data.y.shape[1:])
         return Fit(predict=predict, outcome=spent, details=details)
 

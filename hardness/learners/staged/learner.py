@@ -95,6 +95,6 @@ class Staged:
             progress.failed, ran_out = failed, progress.exhausted
         best, outcome = progress.best, None
         if not best or (best.error > settings.goal and best.upper > _SOLVED):
-            spent = Outcome.DEGENERATE if progress.failed else None
+            spent = Outcome.STAGE_FAILED if progress.failed else None
             outcome = Outcome.EXAMPLES_SPENT if ran_out else spent
         return progress.hypothesis(outcome)

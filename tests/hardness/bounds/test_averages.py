@@ -32,14 +32,13 @@ class Case:
         self.count = math.comb(n, self.m)
         numbers = {"places": n, "chosen": self.m, "values": list(map(str, g)), "noise": "0"}
         self.problem = checker.read_problem({"kind": "hidden-set", **numbers})
-        self.members, self.known = subsets(self.problem), overlaps(self.problem)[0]
-        self.c = self.known.c
+        self.members, self.c = subsets(self.problem), overlaps(self.problem)[0]
         self.scheme, self.closed = Johnson.of(g, n), closed.Johnson.of(g, n)
 
     def least(self, gamma):
         """SDA over all sets at least, and of how many members no set exceeds gamma."""
         witness = averages.every_set(self.scheme, rational(gamma))
-        enough = every_set(self.problem, self.members, self.known, gamma, witness)
+        enough = every_set(self.problem, self.c, gamma, witness)
         claim = sda(self.members, gamma, enough)
         assert ("upper" in claim.parameters) == (gamma >= 1)
         return claim.value, enough
@@ -53,7 +52,7 @@ class Case:
             "enough": checker.written(enough),
         }
         try:
-            every_set(self.problem, self.members, self.known, gamma, witness)
+            every_set(self.problem, self.c, gamma, witness)
         except checker.Refused:
             return False
         return True

@@ -13,8 +13,6 @@ from hardness.bounds import checker
 from hardness.bounds.averages import every_set
 from hardness.bounds.checker import (
     closed,
-    directions,
-    functions,
     hidden_sets,
     named,
     residues,
@@ -114,13 +112,12 @@ def test_what_is_not_bounded_is_refused():
     assert theorem.hypothesis_fits(members, gram._replace(least=HALF), HALF) == 9
     majority = HiddenSets(n=5, m=3, g=tuple(map(Fraction, (1, 1, -1, -1))), noise=Fraction(0))
     assert "not (-1)^h" in refused(hidden_sets.characters, majority, members)
-    three = majority._replace(g=tuple(map(Fraction, (1, 0, -1, -1))))
-    known = hidden_sets.overlaps(three)[0]
-    reason = refused(hidden_sets.vstat_rules_out_fewer, three, members, known, 5, {})
-    assert "more than two values" in reason
     everyone = majority._replace(n=3)
-    reason = refused(hidden_sets.johnson, everyone, members, hidden_sets.overlaps(everyone)[0])
-    assert "one member" in reason
+    three = majority._replace(g=tuple(map(Fraction, (1, 0, -1, -1))))
+    reason = refused(hidden_sets.vstat_rules_out_fewer, three, [Fraction(1)], 5, {})
+    assert "more than two values" in reason
+    known = hidden_sets.overlaps(everyone)[0]
+    assert "one member" in refused(hidden_sets.johnson, everyone, members, known)
 
 
 def test_primes():
@@ -148,7 +145,7 @@ def test_codes_are_what_they_claim():
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
     near = {"sets": pair, "overlap": 1, "size": "2"}
     assert hidden_sets.packing(problem, members, known, near).value == 2
-    flat = known._replace(c=[Fraction(0), *[Fraction(9, 10)] * 2, Fraction(1)])
+    flat = [Fraction(0), *[Fraction(9, 10)] * 2, Fraction(1)]
     assert "above 1/size" in refused(hidden_sets.packing, problem, members, flat, near)
 
 
@@ -178,12 +175,6 @@ def test_multipliers_are_not_negative_and_suffice():
     for change in ({"average": "-1"}, {"caps": ["-1", *sda["caps"][1:]]}, {"caps": sda["caps"][1:]},
                    {"enough": "2"}, {"inner": [*sda["inner"], *["0"] * 9]}):  # fmt: skip
         refused(checker.prove, problem, terms, {**witness, "sda": {**sda, **change}})
-
-
-@pytest.mark.parametrize("view", ["", "other", 0, None])
-def test_a_view_is_known_and_not_empty(view):
-    problem, terms, witness = certificate("parity:d=7,m=2")
-    assert "view" in refused(checker.prove, {**problem, "view": view}, terms, witness)
 
 
 def test_low_degree_refuses_what_takes_too_long_or_is_not_known():
@@ -218,7 +209,7 @@ def test_laws_of_an_example_correlate_as_the_theorem_on_vstat_says(t):
     rows, fade = values_of(TILTED), 1 - 2 * TILTED.noise
     known = hidden_sets.overlaps(TILTED)[0]
     tilt = sum(rows[0]) / len(rows[0])
-    assert tilt == known.tilt != 0
+    assert tilt != 0
     gamma = hidden_sets.vstat_gamma(TILTED, known, t)
     sets = list(itertools.combinations(range(TILTED.n), TILTED.m))
     for (a, f), (b, h) in itertools.product(zip(sets, rows, strict=True), repeat=2):
@@ -228,7 +219,7 @@ def test_laws_of_an_example_correlate_as_the_theorem_on_vstat_says(t):
                 coin = (1 + label * fade * tilt) / 2
                 law += ((1 + label * fade * x) / 2 / coin - 1) * (
                     (1 + label * fade * y) / 2 / coin - 1) * coin / len(f) / 2  # fmt: skip
-        near = known.c[len(set(a) & set(b))] / known.c[-1]
+        near = known[len(set(a) & set(b))] / known[-1]
         assert law * 3 * t * gamma == near
 
 
@@ -237,9 +228,9 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
     scheme, gamma = Johnson.of_problem(TILTED), Fraction(gamma)
     known, members = hidden_sets.overlaps(TILTED)[0], hidden_sets.subsets(TILTED)
     witness = every_set(scheme, rational(gamma))
-    enough = hidden_sets.every_set(TILTED, members, known, gamma, witness)
+    enough = hidden_sets.every_set(TILTED, known, gamma, witness)
     sets = [set(chosen) for chosen in itertools.combinations(range(TILTED.n), TILTED.m)]
-    near = [[known.c[len(a & b)] / known.c[-1] for b in sets] for a in sets]
+    near = [[known[len(a & b)] / known[-1] for b in sets] for a in sets]
     above = 0
     for size in range(1, len(sets) + 1):
         for some in itertools.combinations(range(len(sets)), size):
@@ -251,11 +242,11 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
     for step in range(1, enough):
         change = {**witness, "enough": str(step)}
         if step <= above:
-            refused(hidden_sets.every_set, TILTED, members, known, gamma, change)
+            refused(hidden_sets.every_set, TILTED, known, gamma, change)
     for t in (2, 5):
         wide = every_set(scheme, rational(hidden_sets.vstat_gamma(TILTED, known, t)))
-        most = hidden_sets.vstat_rules_out_fewer(TILTED, members, known, t, wide)
-        assert most.members + 1 == most.numbers["s"] == int(wide["enough"])
+        most = hidden_sets.vstat_rules_out_fewer(TILTED, known, t, wide)
+        assert most.value + 1 == most.numbers["s"] == int(wide["enough"])
 
 
 def test_one_member_is_enough_where_no_two_correlate_above_gamma():
@@ -325,44 +316,6 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
         chain_of(1, **noisy)
     with pytest.raises(checker.Refused, match="not rounded"):
         chain_of(1, labels="residue", parts=64)
-
-
-@pytest.mark.parametrize("change", [
-    {"q": 6}, {"q": 15, "parts": 15}, {"parts": 3}, {"labels": "bit"}, {"labels": "residue"},
-    {"errors": [0, [str(1 << 64)]]}, {"q": 7, "parts": 7, "bits": 5}, {"n": 0}, {"bits": 0},
-    {"secret": {"weight": 4, "entries": None}}, {"secret": {"weight": 0, "entries": [0, []]}},
-    {"secret": {"weight": 0, "entries": [0, ["1", "0"]]}},
-    {"secret": {"weight": 0, "entries": [0, ["1", "-1", "1"]]}},
-])  # fmt: skip
-def test_problems_on_residues_that_are_refused(change):
-    residues.read_problem({**ROUNDED, "q": 7, "parts": 7, "bits": 6})
-    refused(residues.read_problem, {**ROUNDED, **change})
-
-
-@pytest.mark.parametrize("change", [{"dimension": 1}, {"dimension": 10**9 + 1}, {"low": []},
-                                    {"low": ["0"] * 65}, {"low": ["3/2"]}, {"low": ["-1/2"]},
-                                    {"low": ["1/1" + "0" * 100]}, {"noise": "1/2"}])  # fmt: skip
-def test_problems_on_directions_that_are_refused(change):
-    problem = {"kind": "direction", "dimension": 16, "low": ["0", "1"], "noise": "0"}
-    directions.read_problem(problem)
-    refused(directions.read_problem, {**problem, **change})
-
-
-@pytest.mark.parametrize("change", [
-    {"tables": ["6"]}, {"tables": ["6", "10"]}, {"tables": ["6", "0x6"]}, {"centred": 0},
-    {"tables": [[[0], [1, 2]], [[0], [1]]]}, {"tables": [[[0], [1, 2]], [[1, 0], [1, 2, 3, 4]]]},
-    {"tables": [[[0], [1, 2]], [[2], [1, 2]]]}, {"tables": [[[0], [1, 2]], [[0], [1, 2], 3]]},
-    {"tables": [[[], [0]], [[0], [1, 2]]]},
-])  # fmt: skip
-def test_tables_that_are_refused(change):
-    problem = {"kind": "functions", "signs": 2, "centred": False, "tables": ["6", "a"]}
-
-    def known(problem):
-        return functions.products(functions.read_problem(problem))
-
-    assert known(problem)[0].count == 2
-    assert known({**problem, "tables": [[[0], [1, 2]], [[0, 1], [1, 2, 3, 4]]]})[0].count == 2
-    refused(known, {**problem, **change})
 
 
 def test_vectors_move_by_their_own_bound_and_a_file_has_its_format():

@@ -72,7 +72,7 @@ def test_a_good_learner_conforms(files):
 @pytest.mark.parametrize(
     ("name", "check", "said"),
     [
-        ("Transductive", "parity", "randomised predictions (reason predictions of"),
+        ("Transductive", "parity", "invalid hypothesis (reason predictions of"),
         ("Picky", "families", "takes none"),
         ("Raising", "parity", "RuntimeError, message broken"),
         ("Missing", "loads", "unknown name 'Missing'"),

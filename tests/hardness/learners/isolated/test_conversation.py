@@ -131,13 +131,13 @@ def test_chosen_tokens(threads):
 def test_chosen_tokens_that_nobody_can_label(threads, tmp_path):
     chooses, family = foreign_learner("well:Chooses"), parse("parity:d=7,m=3")
     refused = play(chooses, family, Budget(), 3)
-    assert refused.outcome is Outcome.UNSUPPORTED
+    assert refused.outcome is Outcome.COULD_NOT_RUN
     said = "a membership query was asked: the adversary answers statistical queries only"
     assert refused.details["reason"] == said
     write_folder(tmp_path / "it", family.instance(3), 50)
     (tmp_path / "it" / "secret.json").unlink()
     asked = run(chooses, read_folder(tmp_path / "it"), Budget(), 0)
-    assert asked.outcome is Outcome.RAISED
+    assert asked.outcome is Outcome.CRASHED
     assert "no secret part" in asked.details["message"]
 
 
@@ -221,7 +221,7 @@ def test_a_folder_without_its_secret(threads, tmp_path):
     assert there.outcome is Outcome.UNJUDGED
     assert tuple(there.details["claimed_secret"]) == instance.hidden.secret
     asks = run(foreign_learner("well:AsksForever"), folder, Budget(), 0)
-    assert asks.outcome is Outcome.RAISED
+    assert asks.outcome is Outcome.CRASHED
     assert "no secret part" in asks.details["message"]
 
 
@@ -229,7 +229,7 @@ def test_an_oracle_without_queries_says_so(threads):
     instance = parse("parity:d=10,m=3").instance(3)
     oracle = ExampleOracle(instance, Meter(Budget()))
     hypothesis, _ = attempt(foreign_learner("well:AsksForever"), oracle, 0)
-    assert hypothesis.outcome is Outcome.UNSUPPORTED
+    assert hypothesis.outcome is Outcome.COULD_NOT_RUN
 
 
 def gone(pid):

@@ -12,13 +12,13 @@ PAGES = [Path(__file__).parents[4] / "docs" / name for name in ("your-learner.md
 RAISED = Ended(why="RAISED", told={"type": "PermissionError", "message": "a\x1b[31mb"})
 ENDS = [  # each with all that could be said after it
     ({"words": Spends(resource="queries"), "code": -24, "cpu": True}, Outcome.QUERIES_SPENT),
-    ({"words": RAISED, "code": -9}, Outcome.RAISED),
-    ({"code": 3, "cpu": True, "late": True}, Outcome.EXITED),
-    ({"code": -24, "cpu": True}, Outcome.CPU_SPENT),
+    ({"words": RAISED, "code": -9}, Outcome.CRASHED),
+    ({"code": 3, "cpu": True, "late": True}, Outcome.CRASHED),
+    ({"code": -24, "cpu": True}, Outcome.SECONDS_SPENT),
     ({"code": -24, "late": True}, Outcome.CRASHED),
     ({"code": LOST, "late": True}, Outcome.SECONDS_SPENT),
-    ({"code": LOST}, Outcome.BROKE_OFF),
-    ({}, Outcome.BROKE_OFF),
+    ({"code": LOST}, Outcome.CRASHED),
+    ({}, Outcome.CRASHED),
 ]
 
 
@@ -33,4 +33,4 @@ def test_words_of_a_learner_are_fit_to_be_shown():
     details = ending(RAISED, sandbox=True).details
     assert details["message"] == "a?[31mb"
     assert "what the sandbox closes" in details["reason"]
-    assert "reason" not in ending(RAISED).details
+    assert "sandbox" not in ending(RAISED).details["reason"]

@@ -36,13 +36,13 @@ def answers(what, outcome, **says):
 
 
 def _case(learner, outcome, budget, says):
-    late = outcome is LATE
+    late = outcome is LATE and budget is None
     budget, says = budget or (BUDGET if late else UNTIMED), says | (EVER if late else {})
     return Case(learner=learner, outcome=outcome, says=says, budget=budget)
 
 
 def raised(what, **says):
-    return answers(what, Outcome.RAISED, **says)
+    return answers(what, Outcome.CRASHED, **says)
 
 
 def invalid(what, reason):
@@ -57,9 +57,9 @@ NO = "learn gave no hypothesis: "
 WANTED = "a Hypothesis or a function predict(x) is needed"
 ANSWERS = [  # the conversation alone decides
     raised("raises", stage="learn", type="ValueError", message="no way", line=38),
-    answers("raises_in_constructor", Outcome.NOT_LOADED),
+    answers("raises_in_constructor", Outcome.COULD_NOT_RUN),
     raised("raises_in_supports", type="LookupError", message="not today", line=22),
-    answers("refuses", Outcome.UNSUPPORTED, reason="it learns nothing of the kind"),
+    answers("refuses", Outcome.COULD_NOT_RUN, reason="it learns nothing of the kind"),
     raised("raises_base", type="OwnBase", message="below"),
     raised("raises_interrupt", type="KeyboardInterrupt"),
     raised("text_raises", type="Mute", message=""),
@@ -104,15 +104,15 @@ EVERYWHERE = [  # one of a kind
     does("loop", LATE),
     does("half_message", LATE),
     does("segfault", Outcome.CRASHED, signal="SIGSEGV"),
-    does("child_then_crash", Outcome.EXITED, exit_code=5),
-    does("loop", Outcome.CPU_SPENT, Budget(cpu_seconds=1.5)),
+    does("child_then_crash", Outcome.CRASHED, exit_code=5),
+    does("loop", Outcome.SECONDS_SPENT, Budget(cpu_seconds=1.5)),
     does("at_once", Outcome.MEMORY_SPENT),
     does("bit_by_bit", Outcome.MEMORY_SPENT),
-    does("writes_much", Outcome.RAISED, type="OSError"),
+    does("writes_much", Outcome.CRASHED, type="OSError"),
     does("prints", NOTHING, printed="hello ?[31mred?[0m ? and this\nalso here\n"),
     raised("raises", stage="learn", type="ValueError", message="no way", line=38),
-    does("odd_reason", Outcome.RAISED, reason="?]0;x??risk 0", type="A?B"),
-    does("junk", Outcome.BROKE_OFF),
+    does("odd_reason", Outcome.CRASHED, reason="?]0;x??risk 0", type="A?B"),
+    does("junk", Outcome.CRASHED),
 ]
 SANDBOX = [  # it ends with all that it started, whatever session these are in
     does("daemon", NOTHING),
@@ -127,16 +127,16 @@ MORE = [  # of the same kinds
     *(answers(what, LATE) for what in ("text_hangs", "hangs_in_predict")),
     does("abort", Outcome.CRASHED, signal="SIGABRT"),
     does("terms_own_group", Outcome.CRASHED, signal="SIGTERM"),
-    does("exit_3", Outcome.EXITED, exit_code=3),
-    does("exit_0", Outcome.EXITED, exit_code=0),
-    does("sys_exit", Outcome.EXITED, exit_code=4),
-    does("sys_exit_text", Outcome.EXITED, exit_code=1),
-    answers("text_exits", Outcome.EXITED, exit_code=9),
-    answers("exits_in_predict", Outcome.EXITED, exit_code=6),
+    does("exit_3", Outcome.CRASHED, exit_code=3),
+    does("exit_0", Outcome.CRASHED, exit_code=0),
+    does("sys_exit", Outcome.CRASHED, exit_code=4),
+    does("sys_exit_text", Outcome.CRASHED, exit_code=1),
+    answers("text_exits", Outcome.CRASHED, exit_code=9),
+    answers("exits_in_predict", Outcome.CRASHED, exit_code=6),
     does("threads", NOTHING),
     does("patches", NOTHING, forged=True),
     does("locks_folder", NOTHING),
-    does("closes", Outcome.BROKE_OFF),
+    does("closes", Outcome.CRASHED),
     does("states", NOTHING),
 ]
 

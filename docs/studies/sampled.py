@@ -1,7 +1,7 @@
 """Squared loss of linear transformers on sampled prompts, and its gradient, vector by vector.
 
 The prediction depends on a prompt through S = (1/n) sum_i x_i x_i^T, b = (1/n) sum_i y_i x_i and
-the query x. In the notation of `gram`, layer by layer, R = I - P S Q:
+the query x. In the notation of `hardness.icl.gram`, layer by layer, R = I - P S Q:
 
     prediction += b^T Q x,    b <- R (b - S Q^T b),    x <- R x,    S <- R S R^T.
 
@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from statement import Array
 
 from hardness.icl.prompts import Prompts, root
 
-Array = NDArray[np.float64]
 _AT_ONCE = 12_500  # numbers in the matrices of a part: 100 kB
 
 
