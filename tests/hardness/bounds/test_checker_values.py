@@ -155,7 +155,14 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
             assert hidden_sets.code(problem, code) == (2048, 0)
         else:
             refused("over 2048", hidden_sets.code, problem, code)
-    refused("field", hidden_sets.code, problem, {"overlap": 0, "size": "1", "sets": {"field": 1}})
+    for change, words in (
+        ({"sets": {"field": 1}}, "field is"),
+        ({"overlap": -1}, "overlap is"),
+        ({"sets": {"field": 10**6 + 3}}, "field is"),
+        ({"overlap": 1}, "overlap"),
+    ):
+        code = {"overlap": 0, "size": "1", "sets": {"field": 2}, **change}
+        refused(words, hidden_sets.code, problem, code)
     small = checker.read_problem(sets(["3", "3", "-1"], 5))
     c, _ = hidden_sets.overlaps(small)
     nothing = {"inner": [], "average": "0", "caps": [], "enough": "1"}
@@ -163,6 +170,8 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
     right = every_set(Johnson.of_problem(small), rational(HALF))
+    few = {**nothing, "caps": ["0", "0"]}
+    refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
     many = {**right, "inner": ["0"] * 3}
     refused("too many", hidden_sets.every_set, small, c, HALF, many)
 
