@@ -68,7 +68,7 @@ REFUSED = [
     (direction(2), direction(1), "dimension"),
     (direction(10**9), direction(10**9 + 1), "dimension"),
     (direction(low=["1"] * 64), direction(low=["1"] * 65), "squares"),
-    (direction(low=[f"1/{10**100 - 1}"]), direction(low=[f"1/{10**100}"]), "100 digits"),
+    (direction(low=[f"1/{10**100 - 1}"]), direction(low=[f"1/{10**100}", "0"]), "100 digits"),
     (modular(1 << 20, 2, bits=1 << 20), modular((1 << 20) + 1, 2), "n is not"),
     (modular(2, 1 << 48, bits=48), modular(2, 1 << 49, bits=49), "q is not"),
     (modular(2, 7, bits=5), modular(2, 7, bits=4), "few bits"),
@@ -290,6 +290,11 @@ def test_random_directions_by_a_union_bound():
     fine = {**witness, "cosine": "1/1000000"}
     refused("nearer", directions.random_directions, problem, fine)
     refused("denominator", directions.random_directions, problem, {**fine, "cosine": "1/1000001"})
+    refused("power is", directions.random_directions, problem, {**witness, "power": 1001})
+    long = {**witness, "cosine": "999/1000", "size": "1", "power": 1000}
+    assert directions.random_directions(checker.read_problem(direction(1000)), long).value == 1
+    even = {"size": "2", "cosine": "1/2", "power": 1}
+    refused("nearer", directions.random_directions, checker.read_problem(direction(4)), even)
     gram = directions.sphere(problem)[1]
     assert gram.moves == Fraction(16, 25) * gram.top
     assert gram.moves01 == Fraction(8, 25) * (1 - gram.least)
@@ -306,10 +311,36 @@ def test_polynomials_are_as_many_and_as_near_as_they_say():
                           ({"q": 6}, "not so many places"), ({"degree": 6}, "above the points"),
                           ({"degree": 2, "size": "7"}, "above 1/size"), ({"q": 7}, "places"),
                           ({"q": 1}, "q is not"), ({"points": 0}, "points is not"),
+                          ({"degree": -1}, "degree is not"),
                           ({"q": 10**6 + 1}, "q is not")):  # fmt: skip
         refused(words, directions.polynomials, problem, {**right, **change})
     assert directions.polynomials(problem, {**right, "degree": 2, "size": "6"}).value == 6
-    assert directions.polynomials(problem, {**right, "degree": 5, "size": "1"}).value == 1
+    near, alone = checker.read_problem(direction(30, ["1", "1"])), {**right, "degree": 5}
+    assert directions.polynomials(near, {**alone, "size": "1"}).value == 1
+    assert directions.sphere(near)[2][0].value == 1
+    refused("above 1/size", directions.polynomials, near, {**alone, "size": "2"})
+    wide = checker.read_problem(direction(10**9, ["0"]))
+    for q, points, degree in ((999983, 1, 0), (1009, 900, 61)):
+        large = {"q": q, "points": points, "degree": degree, "size": "10"}
+        assert directions.polynomials(wide, large).value == 10
+
+
+@pytest.mark.parametrize("noise", ["0", "1/10"])
+def test_all_claims_on_directions_stand_in_their_order(noise):
+    problem = direction(1000, ["0", "0"], noise)
+    random = {"size": "2", "cosine": "1/2", "power": 2}
+    few = {"q": 5, "points": 5, "degree": 1, "size": "25"}
+    names = ["operator-norm-at-most", "second-eigenvalue-at-most", "random-members",
+             "sq-dimension-at-least", "stat-queries", "vstat-queries",
+             "information-floor"]  # fmt: skip
+    made = claims(problem, {"polynomials": few, "random": random}, tau="1/2", t="3")
+    assert list(made) == names
+    assert list(claims(problem, {"polynomials": few})) == [n for n in names if n[:6] != "random"]
+    near = made["operator-norm-at-most"].value, made["second-eigenvalue-at-most"].value
+    fade = (1 - 2 * Fraction(noise)) ** 2
+    r = min(9 * fade * near[1] / 4, 3 * 3 * fade * near[0] / 2)
+    fits = near[1] / (1 - near[0] - Fraction(1, 4))
+    assert made["vstat-queries"].value == math.ceil((Fraction(2, 3) - fits) / r)
 
 
 @pytest.mark.parametrize("problem", [sets(["1", "-1", "1"], 4), sets(["1", "1", "-1"], 5, "1/8")])
