@@ -10,7 +10,7 @@ import pytest
 
 from hardness.bounds import checker
 from hardness.bounds.averages import every_set
-from hardness.bounds.checker import directions, hidden_sets, residues
+from hardness.bounds.checker import directions, hidden_sets, named, residues
 from hardness.bounds.checker.certificate import KINDS
 from hardness.bounds.checker.theorem import read_terms
 from hardness.bounds.johnson import Johnson
@@ -174,6 +174,28 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
     many = {**right, "inner": ["0"] * 3}
     refused("too many", hidden_sets.every_set, small, c, HALF, many)
+
+
+@pytest.mark.parametrize("t", [1, 7])
+def test_a_query_to_vstat_rules_out_fewer_than_correlate_by_their_laws(t):
+    problem = checker.read_problem(sets(["3", "3", "-1"], 4, "1/8"))
+    c, _ = hidden_sets.overlaps(problem)
+    members = list(itertools.combinations(range(4), 2))
+    points = list(itertools.product((0, 1), repeat=4))
+    up = [[Fraction(1, 8) if point[a] and point[b] else Fraction(7, 8) for point in points]
+          for a, b in members]  # fmt: skip
+    coin = sum(up[0]) / 16
+    for (first, f), (second, g) in itertools.product(zip(members, up, strict=True), repeat=2):
+        both = sum((x - coin) * (y - coin) for x, y in zip(f, g, strict=True))
+        near = both / 16 * (1 / coin + 1 / (1 - coin)) / 2  # half of the examples are open
+        overlap = c[len({*first} & {*second})]
+        assert near == problem.lift * overlap / 2
+        assert near * 3 * t * hidden_sets.vstat_gamma(problem, c, t) == overlap / c[-1]
+    witness = every_set(
+        Johnson.of_problem(problem), rational(hidden_sets.vstat_gamma(problem, c, t))
+    )
+    claim = hidden_sets.vstat_rules_out_fewer(problem, c, t, witness)
+    assert (claim.value, claim.numbers) == (int(witness["enough"]) - 1, {"s": claim.value + 1})
 
 
 def test_the_fewest_examples_reach_1_exactly():
@@ -362,12 +384,12 @@ def test_noisy_steps_are_the_fewest_that_its_bound_allows(problem):
     assert parsed.levels == 2
 
 
-@pytest.mark.parametrize("risk", ["0", "1/4"])
+@pytest.mark.parametrize("risk", ["0", "1/4", "99/100"])
 def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
     problem = sets(["1", "1", "-1"], 5)
     members, gram = known(problem)[:2]
     largest = [value for value, size in gram.spectrum for _ in range(size)]
-    for count, success in itertools.product((1, 4, 10), ("1/2", "1")):
+    for count, success in itertools.product((1, 4, 10), ("1/2", "9/10", "1")):
         about = {"kernel": {"features": str(count)}}
         made = claims(problem, {}, about=about, risk=risk, success=success)
         error = (gram.least - sum(largest[:count]) / members.count) / gram.scale
@@ -375,8 +397,22 @@ def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
         wanted = members.count * Fraction(success) * (gram.least - Fraction(risk) * gram.scale)
         fewest = next(n for n in range(11) if sum(largest[:n]) >= wanted)
         assert made["kernel-features"].value == fewest
+    made = claims(sets(["1", "-1"], 5), {}, about={"kernel": {}}, risk=risk, success="1/5")
+    assert made["kernel-features"].value == max(0, math.ceil(1 - Fraction(risk)) - 1)
+    assert len(made) == 2  # no number of features is asked about
     with pytest.raises(checker.Refused, match="more features than the 10"):
         claims(problem, {}, about={"kernel": {"features": "11"}})
+
+
+def test_features_for_secrets_of_a_law_count_what_is_lost():
+    witness = {"law": {"base": "1/2", "cut": 3, "weights": [0, 2, 3]}}
+    problem = modular(entries=[-1, ["1", "8", "2"]])
+    members, gram = known(problem, witness)[:2]
+    made = claims(problem, witness, about={"kernel": {"features": "1"}}, risk="0")
+    lost = named.rounded_up(Fraction(members.law.lost, members.law.total))
+    assert 0 < lost < 1
+    error = (1 - lost) * gram.least - 2 * members.alike * gram.top * named.heaviest(members)
+    assert made["kernel-error"].value == max(error, 0)
 
 
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
