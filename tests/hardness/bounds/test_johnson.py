@@ -5,7 +5,6 @@ SQ-DIM and SDA by all sets of members are in test_claims.py.
 
 import itertools
 import math
-import operator
 from fractions import Fraction
 
 import numpy as np
@@ -134,18 +133,6 @@ def test_majority_of_twenty_in_a_thousand_has_sq_dimension_fifty():
     code, lower, upper = packed([1 if 2 * h <= 20 else -1 for h in range(21)], 1000)
     assert (lower, upper, code["overlap"]) == (50, 50, 0)
     assert code["sets"] == "disjoint"
-
-
-@pytest.mark.parametrize(("q", "m", "t"), [(3, 3, 1), (5, 4, 1), (5, 5, 2), (7, 3, 2), (7, 6, 1)])
-def test_polynomials_agree_in_at_most_their_degree(q, m, t):
-    places = [(i, [i**k for k in range(t + 1)]) for i in range(m)]
-    sets = [
-        frozenset(i * q + sum(map(operator.mul, coefficients, powers)) % q for i, powers in places)
-        for coefficients in itertools.product(range(q), repeat=t + 1)
-    ]
-    assert len(set(sets)) == len(sets)
-    assert all(len(s) == m and s <= set(range(q * m)) for s in sets)
-    assert max(len(a & b) for a, b in itertools.combinations(sets, 2)) <= t
 
 
 def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
