@@ -22,7 +22,6 @@ from hardness.bounds.checker.hidden_sets import HiddenSets, meeting, prime
 from hardness.bounds.checker.reading import DIGITS, fields, read
 from hardness.bounds.checker.theorem import Law, Members
 from hardness.bounds.johnson import Johnson
-from instances.symmetric import rational
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -227,7 +226,7 @@ def test_laws_of_an_example_correlate_as_the_theorem_on_vstat_says(t):
 def test_sets_that_are_large_enough_have_a_small_average(gamma):
     scheme, gamma = Johnson.of_problem(TILTED), Fraction(gamma)
     known, members = hidden_sets.overlaps(TILTED)[0], hidden_sets.subsets(TILTED)
-    witness = every_set(scheme, rational(gamma))
+    witness = every_set(scheme, gamma)
     enough = hidden_sets.every_set(TILTED, known, gamma, witness)
     sets = [set(chosen) for chosen in itertools.combinations(range(TILTED.n), TILTED.m)]
     near = [[known[len(a & b)] / known[-1] for b in sets] for a in sets]
@@ -244,7 +243,7 @@ def test_sets_that_are_large_enough_have_a_small_average(gamma):
         if step <= above:
             refused(hidden_sets.every_set, TILTED, known, gamma, change)
     for t in (2, 5):
-        wide = every_set(scheme, rational(hidden_sets.vstat_gamma(TILTED, known, t)))
+        wide = every_set(scheme, hidden_sets.vstat_gamma(TILTED, known, t))
         most = hidden_sets.vstat_rules_out_fewer(TILTED, known, t, wide)
         assert most.value + 1 == most.numbers["s"] == int(wide["enough"])
 

@@ -14,7 +14,6 @@ from hardness.bounds.checker import directions, hidden_sets, residues
 from hardness.bounds.checker.certificate import KINDS
 from hardness.bounds.checker.theorem import read_terms
 from hardness.bounds.johnson import Johnson
-from instances.symmetric import rational
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -162,7 +161,7 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
-    right = every_set(Johnson.of_problem(small), rational(HALF))
+    right = every_set(Johnson.of_problem(small), HALF)
     many = {**right, "inner": ["0"] * 3}
     refused("too many", hidden_sets.every_set, small, c, HALF, many)
 
