@@ -98,7 +98,7 @@ def directions() -> Iterator[Row]:
 
 
 def fewest(learner: str, spec: str) -> str:
-    """From the most examples down by eighths, as long as seed 0 is solved: the last, and seconds."""
+    """From the most examples down by eighths, as long as seed 0 is solved: the fewest."""
     found, instance = "", parse(spec).instance(0)
     for count in EXAMPLES:
         one = run(parse_learner(learner), instance, Budget(examples=count, seconds=60))

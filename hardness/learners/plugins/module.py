@@ -1,4 +1,4 @@
-"""A torch module as a learner: trained on minibatches by AdamW [LH19] on the mean squared error.
+"""A torch module as a learner: trained on minibatches by AdamW on the mean squared error.
 
 A tenth of the examples is held out. The weights that do best on it are kept.
 """
@@ -116,7 +116,7 @@ class Module(Viewed):
         if best is None:
             reason = {} if outcome else {"reason": DIVERGED}
             return nothing(family, outcome or Outcome.STAGE_FAILED, **details, **reason)
-        predict = predictor(torch, net, data.held.y.shape[1:])
+        predict = predictor(net, data.held.y.shape[1:])
         layer = heads(torch, net)
         return Hypothesis(
             predict=completed(family, view, predict),
@@ -165,7 +165,7 @@ class Module(Viewed):
         schedule = (self.schedule or self._half_cosine(torch))(optimizer)
         held, device = data.held, parameters[0].device
         scale = float(((held.y - held.known) ** 2).mean()) or 1.0
-        predict = predictor(torch, net, held.y.shape[1:])
+        predict = predictor(net, held.y.shape[1:])
         best, kept, mark, gained, step = np.inf, copy.deepcopy(net.state_dict()), np.inf, 0, 0
         curve, losses, outcome = list[list[float | None]](), list[float](), None
         every = max(1, self.steps // _LOOKS)
@@ -268,9 +268,9 @@ def redraw(torch: Any, net: Any) -> None:
                 torch.nn.init.kaiming_uniform_(value.data.reshape(-1, *value.shape[-1:]), 5**0.5)
 
 
-def predictor(torch: Any, net: Any, shape: tuple[int, ...]) -> Callable[[Array], Array]:
+def predictor(net: Any, shape: tuple[int, ...]) -> Callable[[Array], Array]:
     """Evaluate a module in float32, a few rows at a time: (n, ...) -> (n, *shape), float64."""
-    device = next(net.parameters()).device
+    torch, device = sys.modules["torch"], next(net.parameters()).device
 
     def predict(x: Array) -> Array:
         net.eval()
