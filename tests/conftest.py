@@ -31,7 +31,7 @@ from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
 from hardness.learners.isolated import learner  # noqa: E402
-from hardness.oracles import Budget, Meter, clock  # noqa: E402
+from hardness.oracles import clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
 from instances.coded import CodedExamples  # noqa: E402
@@ -168,18 +168,6 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-class Looks(Meter):
-    """A meter whose clock that runs out after a number of looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__(Budget())
-        self._looks = looks
-
-    def has_time(self) -> bool:
-        self._looks -= 1
-        return self._looks >= 0
 
 
 def script(path: str | Path) -> Any:

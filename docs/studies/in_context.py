@@ -207,8 +207,8 @@ def predict_examples_curve(d: int, n: int, predictor: str) -> Predicted:
     elif predictor == "least squares":  # the mean of an inverse Wishart matrix
         value = noise * d / (n - d - 1) if n > d else d - n + noise * n / (d - n - 1)
     else:
-        rule = gauss(n, d, 60)
-        value = d * rule.mean(level / (rule.nodes + level))
+        nodes, weights = gauss(n, d, 60)
+        value = d * float(weights @ (level / (nodes + level)))
     return equal(value, 1e-9)
 
 

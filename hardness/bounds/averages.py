@@ -83,6 +83,6 @@ def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
     values = []
     for gamma in gammas:
         witness = every_set(scheme, rational(gamma))
-        enough = hidden_sets.every_set(problem, members, known, gamma, witness)
+        enough = hidden_sets.every_set(problem, known, gamma, witness)
         values.append(int(sda(members, gamma, enough).value))
     return values

@@ -222,7 +222,7 @@ def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
             raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
         if posed.known.gram is None:
             raise NoClaim(f"{silent}: all members are the same function")
-        if not posed.parsed.two:
+        if posed.parsed.levels != 2:
             raise NoClaim(f"{silent}: {_NO_SIGNS}")
         return posed
     forms = what.linear_forms

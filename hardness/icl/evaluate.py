@@ -42,20 +42,17 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
         return None
     level = law.power / law.d  # tasks of covariance level * sigma^-1: the loss scales with it
     noise = law.noise / level**0.5
-    if kind == "both":
-        scalars = steps.best_scalars(law.n, law.d, layers, noise)
-        loss, p, q = scalars.loss, scalars.p, scalars.q
-        method = "best scalar minimum found, its loss exact"
-    else:
-        best = steps.best_steps if kind == "q" else steps.common_step
-        found = best(law.n, law.d, layers, noise)
-        loss, p, q = found.loss, (0.0,) * layers, found.steps
-        method = "exact: rational arithmetic"
+    searches = {"q": steps.best_steps, "common": steps.common_step, "both": steps.best_scalars}
+    best = searches[kind](law.n, law.d, layers, noise)
     inverse, eye = root(law.sigma, -1.0), np.eye(law.d)
     return Reference(
-        layers=Layers(p=np.array(p)[:, None, None] * eye, q=np.array(q)[:, None, None] * inverse),
-        loss=float(loss) * level,
-        method=method,
+        layers=Layers(
+            p=np.array(best.p)[:, None, None] * eye, q=np.array(best.q)[:, None, None] * inverse
+        ),
+        loss=float(best.loss) * level,
+        method="best scalar minimum found, its loss exact"
+        if kind == "both"
+        else "exact: rational arithmetic",
     )
 
 

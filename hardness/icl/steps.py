@@ -106,10 +106,9 @@ class Objective:
     """
 
     def __init__(self, n: int, d: int, layers: int, noise: float, power: int) -> None:
-        rule = gauss(n, d, power + 1)
         self.layers = layers
-        self.t = rule.nodes
-        self.scale = np.sqrt(d * rule.weights)
+        self.t, weights = gauss(n, d, power + 1)
+        self.scale = np.sqrt(d * weights)
         self.noisy = np.sqrt(float(_fraction(_ridge(n, noise))) * self.t.clip(0)) * self.scale
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
@@ -140,21 +139,32 @@ def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tupl
     from scipy.optimize import least_squares
 
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
-    vector, jacobian = (lambda x, i=i: slope(x)[i] for i in (0, 1))
+    both = lru_cache(maxsize=1)(lambda place: slope(np.frombuffer(place)))  # in one pass
+    vector, jacobian = (lambda x, i=i: both(x.tobytes())[i].copy() for i in (0, 1))
     found = least_squares(vector, start, jacobian, method="lm", **limits)
     return float(2 * found.cost), np.asarray(found.x)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps:
-    """Steps a_1 <= .. <= a_L of gradient descent, as float64, and their loss, an exact rational."""
+class Scalars:
+    """Scalars p, q (L,) of layers, as float64, and their loss, an exact rational.
 
-    steps: tuple[float, ...]
+    The last p has no influence and is 0. how: what a search did, and where the best came from.
+    """
+
+    p: tuple[float, ...]
+    q: tuple[float, ...]
     loss: Fraction
+    how: str = ""
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The q: steps of gradient descent if all p are 0, the least first."""
+        return self.q
 
 
 @dataclass(frozen=True, kw_only=True)
-class BestSteps(Steps):
+class BestSteps(Scalars):
     """The best steps: their loss is `least` but for their rounding, if all roots are real.
 
     polynomial is the residual of least loss, coefficients from t^0 up, least its loss, both exact.
@@ -192,15 +202,14 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
     )
 
 
-def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Steps:
+def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Scalars:
     """Evaluate the loss of given steps, exactly."""
     _check(len(steps))
-    ordered = sorted(steps)
-    loss = exact_loss(n, d, [0.0] * len(ordered), ordered, noise)
-    return Steps(steps=tuple(ordered), loss=loss)
+    still, ordered = (0.0,) * len(steps), tuple(sorted(steps))
+    return Scalars(p=still, q=ordered, loss=exact_loss(n, d, still, ordered, noise))
 
 
-def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
+def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     """Find the best step of plain gradient descent, the same in all layers.
 
     The loss is a polynomial in the step; all real zeros of its derivative are compared.
@@ -259,19 +268,6 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
 def _check(layers: int) -> None:
     if not 1 <= layers <= MOST_LAYERS:
         raise UsageError(f"{layers} layers given: between 1 and {MOST_LAYERS} can be solved for")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scalars:
-    """Scalars p, q (L,) of layers of GD++, and their loss, exact for these float64.
-
-    The last p has no influence and is 0. how says what the search did and where the best came from.
-    """
-
-    p: tuple[float, ...]
-    q: tuple[float, ...]
-    loss: Fraction
-    how: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

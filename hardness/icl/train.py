@@ -23,7 +23,6 @@ MOST_LAYERS = 8  # of curves
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
 _FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
 _MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
-_KEPT = 200  # points of a training curve
 _MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
 _SCALAR: dict[Name, Kind] = {
     "one step size": "common",
@@ -150,7 +149,7 @@ def train(
         p=white.p.tolist() if both else None,
         distance_q=[distance(q) for q in white.q],
         distance_p=[distance(p) for p in white.p[:-1]] if both else None,
-        curve=thinned(curve),
+        curve=curve,
         runs=[run for run, *_ in ends],
     )
 
@@ -228,14 +227,6 @@ class _Descent:
             ended=ended if np.isfinite(end.fun) else "diverged",
         )
         return run, self.layers(end.x).whitened(self.back), curve
-
-
-def thinned(curve: list[Mark]) -> list[Mark]:
-    """Keep some 200 points, denser at the start; the first and the last stay."""
-    if len(curve) <= _KEPT:
-        return curve
-    places = np.unique(np.round(np.geomspace(1, len(curve), _KEPT)).astype(int) - 1)
-    return [curve[i] for i in places]
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

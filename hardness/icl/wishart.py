@@ -8,7 +8,6 @@ Sampled spectra are evidence for exact losses that does not share their algebra.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from math import factorial
@@ -110,27 +109,17 @@ def monic(known: Sequence[fmpq], degree: int) -> fmpq_poly:
     return now
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Rule:
-    """Nodes and weights (K,): exact for polynomials of degree 2 K - 1, up to float64."""
-
-    nodes: Array
-    weights: Array
-
-    def mean(self, values: Array) -> float:
-        """Integrate what was evaluated at the nodes."""
-        return float(self.weights @ values)
-
-
 @lru_cache(maxsize=64)
-def gauss(n: int, d: int, count: int) -> Rule:
-    """Make the Gauss rule of the mean Wishart spectrum with a number of nodes. [GW69]
+def gauss(n: int, d: int, count: int) -> tuple[Array, Array]:
+    """Make the Gauss rule of the mean Wishart spectrum: nodes and weights, (count,) both. [GW69]
+
+    It is exact for polynomials of degree 2 count - 1, up to float64.
 
     The three-term recurrence is exact, rounded once; the nodes are the eigenvalues of its Jacobi
     matrix, a weight is 1 / sum_k pi_k(node)^2, which keeps small weights to their relative error.
 
-    >>> rule = gauss(20, 5, 3)
-    >>> round(rule.mean(rule.nodes**2), 12)
+    >>> nodes, weights = gauss(20, 5, 3)
+    >>> round(float(weights @ nodes**2), 12)
     1.3
     """
     from scipy.linalg import eigvalsh_tridiagonal
@@ -144,7 +133,7 @@ def gauss(n: int, d: int, count: int) -> Rule:
         last = np.sqrt(b[k]) if k else 0.0
         before, now = now, ((nodes - a[k]) * now - last * before) / np.sqrt(b[k + 1])
         total += now**2
-    return Rule(nodes=np.asarray(nodes, np.float64), weights=1 / total)
+    return np.asarray(nodes, np.float64), 1 / total
 
 
 def spectra(n: int, d: int, count: int, seed: int) -> Array:

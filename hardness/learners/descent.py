@@ -28,7 +28,6 @@ class Descent:
     """What learners by descent share: an optimizer, checked, and the one loop that descends."""
 
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    optimizers: ClassVar[tuple[str, ...]]
     least: ClassVar[dict[str, int]]  # of parameters
     model: ClassVar[str]
 
@@ -38,9 +37,8 @@ class Descent:
     steps: int
 
     def __post_init__(self) -> None:
-        *others, last = self.optimizers
-        known = f"one of {', '.join(self.optimizers)}" if others[1:] else f"{others[0]} or {last}"
-        require(self.optimizer in self.optimizers, f"optimizer={self.optimizer} given: {known}")
+        known = f"optimizer={self.optimizer} given: one of {', '.join(_OPTIMIZERS)}"
+        require(self.optimizer in _OPTIMIZERS, known)
         require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
         for name, bound in self.least.items():
             value = getattr(self, name)

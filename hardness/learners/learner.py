@@ -157,12 +157,6 @@ def innermost(learner: Any) -> Any:
     return learner
 
 
-def expected(learner: Learner, family: Family) -> str | None:
-    """Say what a run will take, where the learner has a `forecast` and it is worth a line."""
-    forecast = getattr(learner, "forecast", None)
-    return forecast(family) if forecast and not learner.supports(family) else None
-
-
 def learner_spec(learner: Learner) -> str:
     """Write a learner's canonical name: parameters filled in, sorted; a plug-in's as given."""
     named: str | None = getattr(learner, "spec", None)

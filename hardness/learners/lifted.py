@@ -84,10 +84,15 @@ class Cubic:
     def predict(self, solution: Array, x: NDArray[Any]) -> Array:
         """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
         real, d = _real(x, self.k, self.d), self.d
-        shared, matrix = self._parts(real)
-        first, rest = np.split(solution, [shared.shape[1]])
-        turned = rest.reshape(d, -1, d).transpose(1, 0, 2).reshape(-1, d * d)
-        return np.asarray((shared @ first)[:, None] + real @ (matrix @ turned).reshape(-1, d, d))
+        out, at_once = np.empty(real.shape), max(1, _NUMBERS // d**2)
+        for start in range(0, len(real), at_once):
+            part = real[start : start + at_once]
+            shared, matrix = self._parts(part)
+            first, rest = np.split(solution, [shared.shape[1]])
+            turned = rest.reshape(d, -1, d).transpose(1, 0, 2).reshape(-1, d * d)
+            out[start : start + at_once] = part @ (matrix @ turned).reshape(-1, d, d)
+            out[start : start + at_once] += (shared @ first)[:, None]
+        return out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,7 +317,7 @@ class Lifted:
             "unexplained": fit.unexplained,
         }
         return Hypothesis(
-            predict=lambda x: family.known(x) + predict(features, fit.solution, x),
+            predict=lambda x: family.known(x) + features.predict(fit.solution, x),
             outcome=outcome,
             details=details,
         )
@@ -365,16 +370,6 @@ def _due(rows: _Rows, features: Cubic) -> float:
     allowed = max(_EXCESS * signal / noise, 1 / _MOST_OVER)
     over = (1 + allowed + math.sqrt((1 + allowed) ** 2 + 12 * allowed)) / (2 * allowed)
     return min(_MOST_OVER, max(_OVER[features.name], over))
-
-
-def predict(features: Cubic, solution: Array, x: Any) -> Array:
-    """Predict labels in batches of bounded memory: (n, k, d) -> (n, k, d)."""
-    out = np.empty(x.shape)
-    at_once = max(1, _NUMBERS // x.shape[2] ** 2)
-    for start in range(0, len(x), at_once):
-        part = slice(start, start + at_once)
-        out[part] = features.predict(solution, x[part])
-    return out
 
 
 def tensor(solution: Array) -> Array:

@@ -50,7 +50,6 @@ class Mlp(Descent):
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
     model: ClassVar[str] = "A ReLU network"
-    optimizers: ClassVar[tuple[str, ...]] = ("adam", "momentum", "sgd")
     least: ClassVar[dict[str, int]] = {"width": 1, "batch": 1, "steps": 1, "epochs": 0}
 
     width: int = 100

@@ -31,7 +31,6 @@ class Student(Descent):
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
     model: ClassVar[str] = "An attention layer"
-    optimizers: ClassVar[tuple[str, ...]] = ("adam", "sgd")
     least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
 
     optimizer: str = "adam"

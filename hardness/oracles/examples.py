@@ -66,16 +66,21 @@ class Rounds:
     def __init__(self, rows: NDArray[np.int64], meter: Meter, rng: np.random.Generator) -> None:
         """Start before the first round of these numbers; rng orders each."""
         self.round = 0
-        self.rows, self._meter, self._rng = rows, meter, rng
-        self.left = rows[:0]  # of the round
+        self._rows, self._meter, self._rng = rows, meter, rng
+        self._left = rows[:0]  # of the round
+
+    @property
+    def ended(self) -> bool:
+        """Whether a round is at its end."""
+        return not len(self._left)
 
     def draw(self, count: int) -> NDArray[np.int64]:
         """Return the next numbers, at most `count` and of one round; raises Spent: seconds."""
         self._meter.require_time()
-        if not len(self.left):
+        if self.ended:
             self.round += 1
-            self.left = self._rng.permutation(self.rows)
-        rows, self.left = self.left[:count], self.left[count:]
+            self._left = self._rng.permutation(self._rows)
+        rows, self._left = self._left[:count], self._left[count:]
         return rows
 
 
@@ -96,30 +101,33 @@ class Epochs(ExampleOracle):
     def __init__(self, oracle: ExampleOracle, epochs: int, rng: np.random.Generator) -> None:
         """Start the first of so many epochs; rng orders the others."""
         self.family, self.meter = oracle.family, oracle.meter
-        self._oracle, self._epochs = oracle, epochs
-        self._rounds = Rounds(np.zeros(0, np.int64), oracle.meter, rng)
-        self._first, self._tensors = 0, dict[str, NDArray[Any]]()
+        self._oracle, self._epochs, self._rng = oracle, epochs, rng
+        self._first = 0  # examples of the first epoch
+        self._rounds: Rounds | None = None  # after it
+        self._tensors: dict[str, NDArray[Any]] = {}
 
     @property
     def epoch(self) -> int:
         """The number of the epoch, from 1."""
-        return 1 + self._rounds.round
+        return 1 + self._rounds.round if self._rounds else 1
 
     @property
     def ended(self) -> bool:
         """Whether all epochs are done, of more than one."""
-        return 1 < self._epochs == self.epoch and not len(self._rounds.left)
+        return self._rounds is not None and self.epoch == self._epochs and self._rounds.ended
 
     def draw(self, count: int) -> Examples:
         """Return the next examples of an epoch, at most `count`; raises Spent after the last."""
-        if not self._tensors:
+        if self._rounds is None:
             try:
                 drawn = self._oracle.draw(count)
             except Spent as spent:
                 if spent.resource != "examples" or not self._first or self._epochs == 1:
                     raise
-                self._tensors = self._oracle.again().tensors
-                self._rounds.rows = np.arange(self._first)
+                every = self._oracle.again()  # the last of them are those of the first epoch
+                self._tensors = every.tensors
+                rows = np.arange(len(every) - self._first, len(every))
+                self._rounds = Rounds(rows, self.meter, self._rng)
             else:
                 self._first += len(drawn)
                 return drawn

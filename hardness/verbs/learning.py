@@ -125,7 +125,6 @@ def learn(
 
         with progress.waited("playing"):
             return play(chosen, family, limits, seed, tau=exact("tau", tau))
-    _announce(chosen, family)
     with progress.waited("learning"):
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
@@ -134,18 +133,9 @@ def learn(
     return _saved(found.updated(details=found.details | details), save_layer, save_model)
 
 
-def _announce(learner: "Learner", family: Any) -> None:
-    """Say what a run will take, where that is worth a line."""
-    from hardness.learners.learner import expected
-
-    if takes := expected(learner, family):
-        progress.note(f"{learner.name} at d={family.d} takes {takes}")
-
-
 def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
     from hardness.runs.own import run_on_data
 
-    _announce(chosen, data.family)
     with progress.waited("learning"):
         return run_on_data(chosen, data, limits, seed)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardness import attack
-from hardness.attacks.core import wanted
+from hardness.attacks.core import evidence_threshold
 from hardness.attacks.counting import counted_rows, distinct, open_entries
 from hardness.learners import Outcome
 from hardness.oracles import Budget
@@ -152,7 +152,7 @@ def judge(case, path):
     counted = found.take(counted_rows(found)[1])
     counts = {"attacks": 0, "claims": 0, "in part": 0, "determined": 0}
     truth, left = None, set()
-    if case.secret and counted.evidence(case.secret) >= wanted(found.family):
+    if case.secret and counted.evidence(case.secret) >= evidence_threshold(found.family):
         truth = case.secret
         if found.family.secrets.size <= 1 << 13:
             others = fitting(counted, counted.evidence(truth) - 30)

@@ -68,11 +68,11 @@ def test_moments_are_those_of_the_loop_equations():
 
 def test_gauss_rules_have_the_moments():
     for n, d, count in [(20, 5, 21), (5, 20, 21), (100, 40, 15), (1, 1, 12)]:
-        rule = gauss(n, d, count)
-        assert (rule.weights > 0).all()
-        top = rule.nodes.max()
+        nodes, weights = gauss(n, d, count)
+        assert (weights > 0).all()
+        top = nodes.max()
         for j, moment in enumerate(moments(n, d, 2 * count - 1)):
-            found = rule.mean((rule.nodes / top) ** j)
+            found = weights @ (nodes / top) ** j
             assert np.isclose(found, number(moment) / top**j, rtol=1e-12)
 
 

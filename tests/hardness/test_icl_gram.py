@@ -9,7 +9,7 @@ import pytest
 from hardness.icl.evaluate import evaluate, rare, sample, scalar_reference, stretched
 from hardness.icl.gram import Layers, loss_and_gradient, losses, residuals
 from hardness.icl.prompts import Prompts, root
-from hardness.icl.train import Mark, curves, distance, thinned, train
+from hardness.icl.train import curves, distance, train
 from hardness.report.charts.icl import of_icl
 from hardness.report.icl import words
 from instances.streams import generator
@@ -179,10 +179,6 @@ def test_runs_are_reproducible_and_say_how_they_end():
     (short,) = train(SKEWED, 2, steps=3, **chosen).runs
     assert (short.steps, short.ended) == (3, "steps spent")
     assert (found.runs[0].ended, found.runs[0].steps) == ("converged", found.curve[-1].step)
-    curve = [Mark(step=i, loss=1.0, q=[]) for i in range(5000)]
-    kept = thinned(curve)
-    assert (kept[0], kept[-1]) == (curve[0], curve[-1])
-    assert len(kept) <= 200
 
 
 def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():

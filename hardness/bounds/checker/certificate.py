@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from . import directions, functions, hidden_sets, named, residues
 from . import theorem as core
-from .reading import Refused, fields, listed, need, refuse, written
+from .reading import Refused, fields, listed, need, written
 from .theorem import Claim, Known, Number, Terms, Witness
 
 FORMAT = "hardness-certificate/3"
@@ -64,7 +64,7 @@ def prove(problem: dict[str, Any], terms: dict[str, Any], witness: Witness) -> P
         known = KINDS[problem["kind"]].know(parsed, witness)
         claims, unproved = claims_of(problem["kind"], parsed, goal, witness, known)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        refuse(f"something is missing or malformed ({type(error).__name__})")
+        raise Refused(f"something is missing or malformed ({type(error).__name__})") from error
     return Proved(claims, unproved, [*core.USED])
 
 

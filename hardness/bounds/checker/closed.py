@@ -27,7 +27,8 @@ def examples(levels: int, needed: Fraction | int) -> int:
 
 
 EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examples=examples)
-SHARES: Any = SimpleNamespace(**{**vars(EXACT), "floor": Fraction})  # of a continuum: not rounded
+# What to compute with, of members and of a continuum, whose shares are not rounded.
+NUMBERS: Any = {False: EXACT, True: SimpleNamespace(**{**vars(EXACT), "floor": Fraction})}
 
 
 def fitted(of: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:

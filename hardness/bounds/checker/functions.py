@@ -21,15 +21,14 @@ Rows = Sequence[Sequence[int]]
 class Functions(NamedTuple):
     """Tables of functions of n fair signs: all bits of each, or values at the signs it depends on.
 
-    centred: members are the functions less their mean; two: whether all values are -1 and +1.
+    centred: members are the functions less their mean; levels: 2, if all values are -1 and +1.
     """
 
     n: int
     tables: list[Any]
     bits: bool
-    two: bool
     centred: bool
-    levels: int | None  # of labels; None: they are real numbers
+    levels: int | None
 
 
 def read_problem(data: dict[str, Any]) -> Functions:
@@ -47,11 +46,11 @@ def read_problem(data: dict[str, Any]) -> Functions:
         need(hexadecimal and n <= SIGNS, f"a table is not hexadecimal, or of over {SIGNS} signs")
         tables: list[Any] = [int(row, 16) for row in rows]
         need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
-        return Functions(n, tables, bits=True, two=True, centred=centred, levels=2)
+        return Functions(n, tables, bits=True, centred=centred, levels=2)
     tables = [read_table(row, n) for row in rows]
     need(sum(len(values) for _, values in tables) <= VALUES, f"values are over {VALUES}")
     two = all(v in (-1, 1) for _, values in tables for v in values)
-    return Functions(n, tables, bits=False, two=two, centred=centred, levels=2 if two else None)
+    return Functions(n, tables, bits=False, centred=centred, levels=2 if two else None)
 
 
 def read_table(data: Any, n: int) -> tuple[list[int], list[int]]:
@@ -160,49 +159,43 @@ def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     claims = [Claim(quantity, low, {"upper": high} if low < high else {},
                     f"{which} |correlation|", source, {})
               for quantity, low, high, which, source in made]  # fmt: skip
-    if not problem.two:
+    if problem.levels != 2:
         plain, unit = near, whole
-    known = Products(rows, norms, plain, unit, off=int(not exact and not problem.two))
+    known = Products(rows, norms, plain, unit, off=int(not exact and problem.levels != 2))
     return Members(count=count), known, claims
-
-
-def bounded(rows: list[list[int]], whole: int, top: Fraction, lines: list[Any], scale: int) -> None:
-    """Refuse unless no eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
-
-    By a factor C, its lines in hexadecimal, and a scale s: R = s^2 (top - A) - C C^T has no entry
-    R_ii below the sum of the other |R_ij|. So neither R [Gershgorin] nor R + C C^T is below 0.
-    """
-    p, q, square = top.numerator, top.denominator, scale**2
-    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
-    need(short and len(lines) <= MEMBERS, "the factor is not hexadecimal, or too long")
-    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
-    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
-    for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
-        rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
-        rest[i] += square * p * whole
-        need(2 * rest[i] >= sum(map(abs, rest)), "an eigenvalue may be above top, by its factor")
 
 
 @theorem
 def spread(problem: Functions, members: Members, known: Products, witness: Any) -> Gram:
     """No eigenvalue of the members less their mean is above `top`. The reference is the mean.
 
-    Labels of two values are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by
-    E[phi1 f], less their mean, and Bessel adds the squares up to top. Of other labels a
-    correlational query is phi1, and they are scaled to norm 1 before their mean is taken away.
-    Correlations that are rounded are off by less than e = 1/unit, 1 on the diagonal by nothing:
-    less the means no eigenvalue moves by more than count e, an entry of the diagonal by 3 e, and
-    their mean by e. The k largest eigenvalues add up to at most k top, and all to count `scale`.
+    Let A be the matrix of inner products less the mean, C a factor, its lines in hexadecimal, and s
+    its scale. R = s^2 (top - A) - C C^T has no entry R_ii below the sum of the other |R_ij|: so
+    neither R [Gershgorin] nor R + C C^T has an eigenvalue below 0. Labels of two values are +-1, so
+    a query is phi0 + phi1 b, |phi1| <= 1: its means move by E[phi1 f], less their mean, and Bessel
+    adds the squares up to top. Of other labels a correlational query is phi1, and they are scaled
+    to norm 1 before their mean is taken away. Correlations that are rounded are off by less than e
+    = 1/unit, 1 on the diagonal by nothing: less the means no eigenvalue moves by more than count e,
+    an entry of the diagonal by 3 e, and their mean by e. The k largest eigenvalues add up to at
+    most k top, and all to count `scale`.
     """
     top, lines, scale = take(witness, "the bound on eigenvalues", top="above 0", factor=listed,
                              scale=(1, 1 << 62))  # fmt: skip
+    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
+    need(short and len(lines) <= MEMBERS, "the factor is not hexadecimal, or too long")
+    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
+    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
     count, rows = members.count, list(less_mean(known.plain))
     off, whole = Fraction(known.off, known.unit), count**2 * known.unit
+    p, q = (top - count * off).as_integer_ratio()
+    for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
+        left = [-(scale**2) * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
+        left[i] += scale**2 * p * whole
+        need(2 * left[i] >= sum(map(abs, left)), "an eigenvalue may be above top, by its factor")
     norms = [row[i] for i, row in enumerate(rows)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
-    bounded(rows, whole, top - count * off, lines, scale)
     full, rest = divmod(count * mean, top)
-    return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.two,
+    return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.levels == 2,
                 moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
 
 
@@ -272,7 +265,7 @@ def claims(problem: Functions, terms: Terms, witness: Witness, known: Known) -> 
     if gram is None:
         return made
     asked = [core.stat_rules_out(members, gram, terms.tau, "csq")]
-    if problem.two:
+    if problem.levels == 2:
         asked.append(core.stat_rules_out(members, gram, terms.tau))
         asked.append(core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t))
     return made + core.needed_by_learners(problem, terms, known, asked)

@@ -3,8 +3,7 @@
 S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
 where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
 the middle of the range of g; the others show the same label for all S. Whether an example is open
-is seen, and does not depend on the signs. A view says what else an example shows. That heads of
-attention compute such labels is not claimed here.
+is seen, and does not depend on the signs. In the view "among-others" a public function is added.
 """
 
 import math
@@ -21,7 +20,6 @@ from .reading import fields, listed, need, rationals, short, small, take
 from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
 Row = list[Fraction]
-VIEWS = ("among-others",)  # an example shows g(h) alone, or a public function is added to it
 
 
 class HiddenSets(NamedTuple):
@@ -52,8 +50,7 @@ class HiddenSets(NamedTuple):
     def lift(self) -> Fraction:
         """Inner products of laws of an open example, over c: (1 - 2 noise)^2 / ((1 - mu^2) half^2).
 
-        Of two values, against a coin b = +-1 of the mean label mu; 1 / (1 - mu^2) is a quarter of
-        the sum of 1 / Pr[b] over both signs b.
+        Against a coin of the mean label mu, of Pr[b] = (1 + b mu) / 2 for both signs b.
         """
         mean = sum(math.comb(self.m, h) * v for h, v in enumerate(self.g)) / Fraction(2**self.m)
         fade, middle = 1 - 2 * self.noise, (max(self.g) + min(self.g)) / 2
@@ -65,7 +62,7 @@ def read_problem(data: dict[str, Any]) -> HiddenSets:
     _, n, m, g, noise, view = take(data, "the problem", kind=None, places=(1, 10**18),
                                    chosen=(1, 128), values=rationals, noise="noise",
                                    view=[None])  # fmt: skip
-    need("view" not in data or view in VIEWS, "the view is not known")
+    need("view" not in data or view == "among-others", "the view is not known")
     need(m <= n, "more places are chosen than there are")
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
     quick = math.lcm(*(v.denominator for v in g)) < 10**1000 and max(map(abs, g)) < 10**1000
@@ -92,9 +89,9 @@ def characters(problem: HiddenSets, members: Members) -> tuple[Gram, list[Claim]
     """
     need(problem.parity, "g is not (-1)^h")
     count, moves, alone = members.count, (1 - 2 * problem.noise) ** 2 / 4, not problem.view
-    gram = Gram(top=Fraction(1), least=Fraction(1), scale=1, general=True, moves=moves,
-                moves01=moves, spectrum=[(Fraction(1), count)] if alone else None,
-                public=int(alone))  # fmt: skip
+    one, spectrum = Fraction(1), [(Fraction(1), count)] if alone else None
+    gram = Gram(top=one, least=one, scale=1, moves=moves, moves01=moves, general=True,
+                spectrum=spectrum, public=int(alone))  # fmt: skip
     source, numbers = "CL24" if alone else "this certificate", {"n": problem.n, "m": problem.m}
     zero = Claim("pairwise-correlation", 0, {}, "0", source, {})
     return gram, [zero, Claim("sq-dimension", count, {}, "binomial(n, m)", "BFJKMR94", numbers)]
@@ -178,8 +175,7 @@ def prime(q: int) -> bool:
 def polynomials(n: int, m: int, q: int, t: int) -> int:
     """How many m-subsets of n places, any two of which share at most t, polynomials give. [RS60]
 
-    They are {(i, p(i)) : i < m}, p of degree at most t over the field of a prime q >= m, q m <= n:
-    two such p agree at t points at most.
+    {(i, p(i)) : i < m}, deg p <= t, in the field of a prime q >= m, q m <= n, share t at most.
     """
     need(prime(q) and m <= q and q * m <= n, "there are not so many places")
     return int(q ** (t + 1))
@@ -218,8 +214,7 @@ def packing(problem: HiddenSets, members: Members, c: Row, witness: Any) -> Clai
     The size s of a code of overlap t counts if c(t) s <= c(m), or s = 1. Correlations are of
     members less E g. c(t) grows with t: N members of correlation at most 1/N, N > 1, are sets of
     overlap at most t, for the largest t with c(t) N <= c(m). So N is at most floor(c(m)/c(t)), or
-    the number of members where c(t) = 0, and at most A(n, m, t), the most sets that meet in t
-    places: the smaller of the two, for the t where that is largest.
+    all members if c(t) = 0, and at most A(n, m, t): the smaller, for the t where that is largest.
     """
     (size, overlap), m, upper = code(problem, witness), problem.m, 1
     need(size == 1 or c[overlap] * size <= c[m], "the code's correlations are above 1/size")
@@ -246,7 +241,7 @@ def meeting(n: int, m: int, t: int) -> int:
 
 
 @theorem
-def every_set(problem: HiddenSets, members: Members, c: Row, gamma: Fraction, witness: Any) -> int:
+def every_set(problem: HiddenSets, c: Row, gamma: Fraction, witness: Any) -> int:
     """Every set of `enough` members or more has average correlation at most gamma: weak duality.
 
     In a set of s members let a_i be the mean number of its members at distance i from one of them,
@@ -256,14 +251,13 @@ def every_set(problem: HiddenSets, members: Members, c: Row, gamma: Fraction, wi
     for i >= 1 and c_i = c(m-i)/c(m),
         w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
-    and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that. Nothing
-    is to be shown for gamma >= 1, or for more than all members.
+    and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that.
     """
     inner, average, caps, enough = take(witness, "the multipliers", inner=rationals,
                                         average="rational", caps=rationals,
                                         enough="positive")  # fmt: skip
     m = problem.m
-    if gamma < 1 and enough <= members.count:
+    if gamma < 1 and enough <= math.comb(problem.n, m):
         table = distances(problem.n, m)
         need(len(caps) == m and len(inner) < len(table[0]), "multipliers are missing or too many")
         need(min([average, *inner, *caps]) >= 0, "a multiplier is negative")
@@ -281,9 +275,7 @@ def vstat_gamma(problem: HiddenSets, c: Row, t: int) -> Fraction:
 
 
 @theorem
-def vstat_rules_out_fewer(
-    problem: HiddenSets, members: Members, c: Row, t: int, witness: Any
-) -> Claim:
+def vstat_rules_out_fewer(problem: HiddenSets, c: Row, t: int, witness: Any) -> Claim:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
 
     The reference has a coin of the mean label for the open value; against it, members as laws of an
@@ -295,7 +287,7 @@ def vstat_rules_out_fewer(
     (3t), that of c/c(m) above `vstat_gamma`. [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
-    enough = every_set(problem, members, c, vstat_gamma(problem, c, t), witness)
+    enough = every_set(problem, c, vstat_gamma(problem, c, t), witness)
     return Claim("vstat", enough - 1, {"t": t}, "s - 1", "FGRVX17", {"s": enough})
 
 
@@ -307,9 +299,9 @@ def moments(weights: Row, pairs: list[int], degree: int, most: int) -> tuple[lis
     polynomial is one integer, with so many bits, `wide`, for each coefficient from y^(first) on.
     """
     unit = math.lcm(*(w.denominator for w in weights))
-    used = [a for a, w in enumerate(weights) if w] or [0]
+    used = [a for a, w in enumerate(weights) if w]  # some are: g is not constant
     first, spread, m = used[0] + 1, used[-1] - used[0], len(weights) - 1
-    count = min(most, degree // first) if any(weights) else 0
+    count = min(most, degree // first)
     quick = m * len(used) * count * min(degree, spread * count + 1) * degree <= 10**9
     quick = quick and m * min(m, degree) * degree <= 10**7 and count <= 2000
     quick = quick and count * (count * unit.bit_length()) ** 2 <= 10**13
@@ -352,11 +344,10 @@ def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
         y^(a+1))^i,
 
     t how many places two members share: both hold all T_i. For every such polynomial f, E_S f - E f
-    is its inner product with the density less 1, at most the root of this sum times the deviation
-    of f, and attained. The claim `advantage` is the sum, the square of that ratio. If it is 0 for
-    any number of examples, that is claimed. If half of the examples are closed, and then show one
-    label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of degree 0, 1 and
-    1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
+    is its inner product with the density less 1, at most the root of this sum, that is claimed as
+    `advantage`, times the deviation of f, and attained. If half of the examples are closed, and
+    then show one label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of
+    degree 0, 1 and 1, and span what they do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
     """
     need(problem.levels == 2, "labels take more than two values, the ratio here is of two")
     need(not problem.view, "labels show more than g: which degree that has is not known here")
@@ -403,10 +394,9 @@ def claims(problem: HiddenSets, terms: Terms, witness: Witness, known: Known) ->
     else:
         fields(witness, {"code", "sda"} | ({"vstat"} if two else set()), "the witness")
         packed = packing(problem, members, c, witness["code"])
-        enough = every_set(problem, members, c, terms.gamma, witness["sda"])
+        enough = every_set(problem, c, terms.gamma, witness["sda"])
         sets = [packed, core.sda(members, terms.gamma, enough)]
         asked = [] if problem.view else [core.stat_rules_out(members, gram, terms.tau, "csq")]
         if two:
-            vstat = vstat_rules_out_fewer(problem, members, c, terms.t, witness["vstat"])
-            asked += [stat, vstat]
+            asked += [stat, vstat_rules_out_fewer(problem, c, terms.t, witness["vstat"])]
     return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

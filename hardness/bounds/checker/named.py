@@ -9,10 +9,9 @@ mean of TV over the member. Proof. Under the reference the hypothesis is indepen
 and fits K members at most; member by member the probability changes by TV at most.
 
 MEANS. Squares, one for each member, that add up to S at most have a mean of at most `heaviest` S:
-S / N if all are as likely, else by the tiers of a `Law`, those that are lost left out. (A member
-may be up to `as_one` vectors, each with a square of its own. One vector for each member, whichever:
-these squares add up to S at most. All vectors are `as_one` such choices, so the mean over vectors
-is at most as_one S times the heaviest vector.)
+S / N if all are as likely, else by the tiers of a `Law`, those that are lost left out. (A member is
+up to `as_one` vectors, each with a square of its own. For one vector of each member, whichever,
+squares add up to S; all vectors are `as_one` such choices: so S as_one times the heaviest vector.)
 """
 
 import math

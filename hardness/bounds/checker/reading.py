@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Set
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 DEPTH, DIGITS = 24, 100_000  # the deepest nesting, the longest number in characters
 HEXADECIMAL = 13_000  # bits from which an integer is written in hexadecimal
@@ -24,18 +24,17 @@ _RANGES: dict[str, Callable[[Fraction], bool]] = {
 
 
 class Refused(Exception):
-    """The certificate does not prove what it claims; the text says why."""
+    """The certificate does not prove what it claims; the text, printable and one line, says why."""
 
-
-def refuse(why: str) -> NoReturn:
-    """Raise Refused, in one line of printable characters."""
-    raise Refused("".join(c if c.isprintable() else "?" for c in " ".join(why.split()))[:300])
+    def __init__(self, why: str) -> None:
+        line = "".join(c if c.isprintable() else "?" for c in " ".join(why.split()))
+        super().__init__(line[:300])
 
 
 def need(condition: bool, why: str) -> None:
     """Refuse unless a condition holds."""
     if not condition:
-        refuse(why)
+        raise Refused(why)
 
 
 def written(value: Fraction | int) -> str:
@@ -150,4 +149,4 @@ def load(text: str) -> Any:
         return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=whole,
                           parse_constant=whole)  # fmt: skip
     except ValueError as error:
-        refuse(f"it is not JSON ({error})")
+        raise Refused(f"it is not JSON ({error})") from None

@@ -85,9 +85,7 @@ def below(counts: Counter[int], many: int, cut: int) -> int:
 
     By the recurrence of a power: with F = f^many, f F' = many f' F, term by term.
     """
-    if not counts:
-        return 0
-    first = min(counts)
+    first = min(counts, default=cut)
     rest = [(w - first, count) for w, count in counts.items() if w > first]
     powers = [counts[first] ** many] if cut > many * first else []
     for j in range(1, cut - many * first):
@@ -130,10 +128,9 @@ def lifted_law(n: int, h: int, modulus: int, lifts: int) -> Bounds:
     A vector with j entries that are not 0 mod M comes from binom(n-j, h-j) (lifts-1)^(h-j) lifts^j.
     """
     need(h * h * (n * modulus * lifts).bit_length() < 1 << 28, "so long a law takes too long")
-    tiers = [(math.comb(n, j) * ((modulus - 1) ** j - (modulus // 2 - 1) ** j),
-              math.comb(n - j, h - j) * (lifts - 1) ** (h - j) * lifts**j)
-             for j in range(1, h + 1)]  # fmt: skip
-    tiers.sort(key=lambda tier: -tier[1])
+    tiers = sorted(((math.comb(n, j) * ((modulus - 1) ** j - (modulus // 2 - 1) ** j),
+                     math.comb(n - j, h - j) * (lifts - 1) ** (h - j) * lifts**j)
+                    for j in range(1, h + 1)), key=lambda tier: -tier[1])  # fmt: skip
     return tiers, 0, sum(size * weight for size, weight in tiers)
 
 
@@ -142,14 +139,13 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
     """N secrets whose laws of a label are orthogonal in pairs where a is uniform, and their law.
 
     <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime q
-    that says s' is a multiple of s; M = q. Mod q = 2^l, of secrets with an odd entry, u and v have
-    the same power 2^k of two. Labels of L intervals have no frequency u that is a multiple of L, so
-    2^k < L, and s' is an odd multiple of s mod 2^(l-k), hence mod M = 2q / L. Such secrets are
-    alike. As laws, against codes that are independent of a, two members have the inner product
-    L Pr[same label] - 1. So they are orthogonal already if they differ mod M for a prime q, where
-    <a, s - s'> is uniform, and for M = 4, where intervals hold two residues: if s' = -s mod 4,
-    s' - s is twice a vector with an odd entry, <a, s'> - <a, s> is uniform on even residues, and
-    labels agree where that is 0 alone, with probability 2/q = 1/L.
+    that says s' is a multiple of s; M = q. Mod q = 2^l, as both have an odd entry, u and v have the
+    same power 2^k of two. Labels of L intervals have no frequency u that is a multiple of L, so 2^k
+    < L, and s' is an odd multiple of s mod 2^(l-k), hence mod M = 2q / L. Such secrets are alike.
+    As laws, against codes that are independent of a, members have inner products L Pr[same label] -
+    1. That is 0 if they differ mod M for a prime q, where <a, s - s'> is uniform, and for M = 4: if
+    s' = -s mod 4, s' - s is twice a vector with an odd entry, <a, s'> - <a, s> is uniform on even
+    residues, and labels agree where that is 0 alone, with probability 2/q = 1/L.
 
     Counted are the vectors mod M with a unit among their entries that secrets have. At most as many
     of them are alike as there are units that entries may be: one entry says which. What is
@@ -233,15 +229,13 @@ def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
     all_of_them, numbers = "the members of which no two are alike", {"most": most, "least": least}
     form = "floor((most + least) / (most - least))" if size < unlike else all_of_them
     at, near = {"upper": int(members.upper or 0)}, "0 if a is uniform"
-    claims = [
-        Claim("pairwise-correlation", 0, {"upper": apart}, near, "this certificate", numbers),
-        Claim("sq-dimension", size, {**at}, form, "BFJKMR94", numbers),
-    ]
+    zero = Claim("pairwise-correlation", 0, {"upper": apart}, near, "this certificate", numbers)
+    dimension = Claim("sq-dimension", size, {**at}, form, "BFJKMR94", numbers)
     nearest, wide = Fraction(levels // 2, levels), most * square
     gram = Gram(top=most, least=least, scale=1, general=True, moves=wide * nearest * (1 - nearest),
                 moves01=wide * Fraction(levels - 1, levels) / 2, drift=wide / 4, public=1,
                 spectrum=[(most * members.alike, unlike)])  # fmt: skip
-    return gram, claims
+    return gram, [zero, dimension]
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
@@ -270,8 +264,8 @@ def guess(problem: Residues) -> Fraction:
     """
     n, k = problem.n, problem.h or problem.n
     law = problem.entries or {0: problem.q // 2 - bool(problem.h), 1: problem.q // 2}
-    odd = Fraction(sum(c for e, c in law.items() if e % 2), sum(law.values()))
-    a, b = odd.numerator, odd.denominator
+    odd = sum(c for e, c in law.items() if e % 2)
+    a, b = Fraction(odd, sum(law.values())).as_integer_ratio()
     ones = max(1, -((n * (b - a) - k * a) // (2 * a - b))) if 2 * a > b else 1
     ways = math.comb(n - ones, k - ones) * a**ones * (b - a) ** (k - ones)
     return Fraction(ways, math.comb(n, k) * (b**k - (b - a) ** k))
@@ -306,9 +300,8 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     exp(-2 T (1/2 - 2w)^2), for any of n entries at most 2^-40.
     """
     examples, bound = take(terms.about["lwe"], "lwe", examples="positive", bound="positive")
-    risk, success = terms.risk, terms.success
-    n, q, p = problem.n, problem.q, problem.levels  # p < q divides q, so both are powers of two
-    need(problem.errors is None and p < q, "labels are not rounded")
+    n, q, p, risk, success = problem.n, problem.q, problem.levels, terms.risk, terms.success
+    need(problem.errors is None and p < q, "labels are not rounded")  # so both are powers of two
     need(bound <= q // (2 * p), f"errors of {bound}: at most q/(2p) = {q // (2 * p)} is allowed")
     wrong, most = risk * (p * p - 1) / 3, Fraction(3, 4 * (p * p - 1))
     need(risk < most, f"the risk must be below {short(most)} for {p} labels, not {short(risk)}")

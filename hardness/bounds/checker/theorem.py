@@ -94,11 +94,6 @@ class Members:
     upper: int | None = None
     law: Law | None = None
 
-    @property
-    def numbers(self) -> Any:
-        """What to compute with."""
-        return closed.SHARES if self.continuum else closed.EXACT
-
 
 class Gram(NamedTuple):
     """What is known of all members together, the f, perhaps less a function that is public.
@@ -174,7 +169,7 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     """
     if gram.least <= risk * gram.scale:
         return members.count
-    most = closed.fitted(members.numbers, gram.top, gram.least, gram.scale, risk)
+    most = closed.fitted(closed.NUMBERS[members.continuum], gram.top, gram.least, gram.scale, risk)
     return min(members.alike * most, members.count)
 
 
@@ -186,7 +181,7 @@ def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "s
     h(point) times the label, within tau. For it labels of hidden sets are moved and scaled to
     [-1, 1], and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
-    most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
+    most = closed.ruled_out_by_stat(closed.NUMBERS[members.continuum], gram.moves, tau)
     return Claim(oracle, most, {"tau": tau}, "floor(v / tau^2)", "BFJKMR94", {"v": gram.moves})
 
 
@@ -201,7 +196,7 @@ def vstat_rules_out(members: Members, gram: Gram, t: int) -> Claim:
     minimum; if it is 0 no mean moves. [FGRVX17]
     """
     need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
-    most = closed.ruled_out_by_vstat(members.numbers, gram.moves01, t)
+    most = closed.ruled_out_by_vstat(closed.NUMBERS[members.continuum], gram.moves01, t)
     return Claim("vstat", most, {"t": t}, "floor(3 t w)", "FGRVX17", {"w": gram.moves01})
 
 
@@ -216,10 +211,7 @@ def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) ->
 
 
 def members_of_probability(members: Members, success: Fraction) -> Number:
-    """How many members at least have a probability of `success` together, by the bounds of the law.
-
-    This is T. Every member that is counted is drawn sometimes, so a success of 1 takes all of them.
-    """
+    """T: how many members at least have the probability `success` together; for 1, all of them."""
     if members.law is None or success == 1:
         return success * members.count
     tiers, lost, total, as_one = members.law
@@ -298,7 +290,6 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
 
 def needed_by_learners(problem: Any, terms: Terms, known: Known, asked: list[Claim]) -> list[Claim]:
     """The queries of each kind that is asked, and the examples, that a learner needs."""
-    need(known.gram is not None, "all members are the same function")
     general = known.gram.general or all(query.quantity == "csq" for query in asked)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)

@@ -110,7 +110,7 @@ class _Listed:
         """Each by the theorem of the checker."""
         problem = read_problem(problem_of(self.family)[2])
         (members, known, _), rows = products(problem), []
-        if not problem.two:
+        if problem.levels != 2:
             path = self.family.path[:200]
             raise UsageError(f"{path} given: SDA is drawn of members -1 and +1")
         sizes = np.abs(np.array(known.rows, np.int64))

@@ -38,7 +38,7 @@ class Case:
     def least(self, gamma):
         """SDA over all sets at least, and of how many members no set exceeds gamma."""
         witness = averages.every_set(self.scheme, rational(gamma))
-        enough = every_set(self.problem, self.members, self.c, gamma, witness)
+        enough = every_set(self.problem, self.c, gamma, witness)
         claim = sda(self.members, gamma, enough)
         assert ("upper" in claim.parameters) == (gamma >= 1)
         return claim.value, enough
@@ -52,7 +52,7 @@ class Case:
             "enough": checker.written(enough),
         }
         try:
-            every_set(self.problem, self.members, self.c, gamma, witness)
+            every_set(self.problem, self.c, gamma, witness)
         except checker.Refused:
             return False
         return True

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from hardness.bounds import checker
 from hardness.bounds.checker import named
 from hardness.bounds.checker.certificate import KINDS
-from hardness.bounds.checker.theorem import Known, Terms, hypothesis_fits
+from hardness.bounds.checker.theorem import Known, Terms
 from hardness.bounds.listed import factor
 from instances.streams import generator
 

@@ -56,7 +56,7 @@ def members_ruled_out(family, t):
     gamma = closed.labelled_gamma(family, closed.Johnson.family(family), t)
     witness = averages.every_set(Johnson.family(family), rational(gamma))
     known = posed.known
-    return every_set(posed.parsed, known.members, known.more, gamma, witness) - 1
+    return every_set(posed.parsed, known.more, gamma, witness) - 1
 
 
 def extreme_queries(case, rng, low, high, count=60):

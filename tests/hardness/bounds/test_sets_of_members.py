@@ -158,6 +158,6 @@ def test_functions_by_their_bits_and_by_their_values_are_the_same():
         made.append(checker.prove(problem, terms, witness).claims)
     assert made[0] == made[1]
     assert any(claim.quantity.startswith("stat-") for claim in made[0])
-    assert functions.read_problem(problem).two
+    assert functions.read_problem(problem).levels == 2
     twice = [[on, [2 * value for value in values]] for on, values in by_values]
-    assert not functions.read_problem({**problem, "tables": twice}).two
+    assert functions.read_problem({**problem, "tables": twice}).levels is None
