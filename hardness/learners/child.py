@@ -289,8 +289,8 @@ def converse(channel: Channel, job: Message, arrays: dict[str, Array]) -> Said |
             learner = load(job["learner"])
         oracle = ProxyOracle(channel, family, job)
         reason = None if trusted else learner.supports(family)
-        if not reason and job["learns"]:
-            getattr(learner, "warm_up", len)(*[family] if hasattr(learner, "warm_up") else [()])
+        if not reason and job["learns"] and hasattr(learner, "warm_up"):
+            learner.warm_up(family)
         channel.say(
             Ready(
                 name=str(learner.name)[:200],

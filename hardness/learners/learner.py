@@ -112,7 +112,8 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
-    the one found, of a learner that finds layers. close: lets go of what predict needs when all is
+    the one found, of a learner that finds layers. model: the trained one, of a learner of torch
+    that runs in this process. close: lets go of what predict needs when all is
     measured, and returns further details.
     """
 
@@ -121,6 +122,7 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     layer: AttentionLayer | None = None
+    model: Any = None
     close: Callable[[], dict[str, Any]] = dict
 
 

@@ -68,8 +68,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
     started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
     file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, not of runs that other processes did. Its JSON has no
-    attempts, key, group, axes and layer.
+    learner found, where it finds layers, model: the torch module that it trained; both not of runs
+    that other processes did. Its JSON has no attempts, key, group, axes, layer and model.
     """
 
     spec: str
@@ -90,8 +90,9 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     group: str = ""
     axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
+    model: Any = None
 
-    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
+    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer", "model")
 
     def __eq__(self, other: object) -> bool:
         """Compare what their JSON holds, and how often they were tried."""
@@ -376,6 +377,7 @@ def judged(
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
+        model=hypothesis.model,
         held_out_error=error,
     )
 
