@@ -3,8 +3,8 @@
     parent (holds the secret) --- bytes over one socket --- [ bubblewrap: ] child
 
 Nothing of a user's file is executed in the process that knows the secret. A child ends with its
-parent, at its limits, or when the parent ends it; one that ended as it should is used again, for
-the same file alone. `child` is what runs inside, `remote` what serves it.
+parent or at its limits; else it is used again, for the same file alone. `child` runs inside it,
+`remote` serves it.
 """
 
 import atexit
@@ -122,15 +122,13 @@ class Child:
             self._late = True
             _kill(self._first)
 
-        timer = threading.Timer(seconds, expire) if seconds is not None else None
-        if timer:
-            timer.daemon = True
-            timer.start()
+        timer = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, expire)
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            if timer:
-                timer.cancel()
+            timer.cancel()
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
@@ -149,8 +147,8 @@ class Child:
         if code is not None and self.sandboxed and code > 128:  # bubblewrap's word for a signal
             code = 128 - code
         if by_itself and not self._heard and not self._late:
-            printed = " ".join(str(details.get("printed", "nothing was said")).split())
-            raise ToolkitError(f"the learner's process could not be started: {printed[-300:]}")
+            said = " ".join(str(details.get("printed", "nothing was said")).split())[-300:]
+            raise ToolkitError(f"the learner's process could not be started: {said}")
         failed = cause or ending(code, late=self._late, cpu=self._cpu)
         failed.details |= details
         return failed
@@ -208,8 +206,8 @@ def take(
     with _lock:
         child = _idle.pop(key, None)
     if child and child.running and budget.cpu_seconds is None:
-        child.peak_bytes = 0
-        for pid in (child._first.pid, *below(child._first.pid)):
+        child.peak_bytes, root = 0, child._first.pid
+        for pid in (root, *below(root)):
             with contextlib.suppress(OSError):
                 Path(f"/proc/{pid}/clear_refs").write_text("5")  # its peak starts again
         return child
@@ -224,8 +222,7 @@ def take(
 def dismiss() -> None:
     """End the children that wait to be used again."""
     with _lock:
-        children = list(_idle.values())
-        _idle.clear()
+        children = [_idle.pop(key) for key in list(_idle)]
     for child in children:
         child.close()
 
@@ -240,8 +237,7 @@ def ending(code: int | None = None, late: bool = False, cpu: bool = False) -> Fa
     {'signal': 'SIGSEGV', 'reason': 'SIGSEGV ended its process'}
     """
     if late:
-        details = {"ended": "from outside: it went on beyond its time"}
-        return Failed(Outcome.SECONDS_SPENT, details)
+        return Failed(Outcome.SECONDS_SPENT, {"ended": "from outside: it went on beyond its time"})
     if code is None or code == LOST:
         return Failed(Outcome.CRASHED, {"reason": "it closed its connection, or wrote into it"})
     if code >= 0:
@@ -249,16 +245,14 @@ def ending(code: int | None = None, late: bool = False, cpu: bool = False) -> Fa
         return Failed(Outcome.CRASHED, {"exit_code": code, "reason": reason})
     name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
     if cpu and name == "SIGXCPU":
-        reason = "its processor time is spent: --budget-cpu"
-        return Failed(Outcome.SECONDS_SPENT, {"reason": reason})
+        return Failed(Outcome.SECONDS_SPENT, {"reason": "processor time is spent: --budget-cpu"})
     return Failed(Outcome.CRASHED, {"signal": name, "reason": f"{name} ended its process"})
 
 
 def _limits(budget: Budget, file: bool) -> dict[str, list[int]]:
     """Limits of each process, soft and hard."""
-    most = budget.memory_bytes or (MEMORY if file else None)
     limits = {"RLIMIT_CORE": [0, 0]}
-    if most:
+    if most := budget.memory_bytes or (MEMORY if file else None):
         limits |= {name: [most, most] for name in ("RLIMIT_DATA", "RLIMIT_FSIZE")}
     if budget.cpu_seconds is not None:
         seconds = math.ceil(budget.cpu_seconds)
@@ -318,8 +312,8 @@ def unavailable() -> str | None:
         return "bubblewrap is not installed (Debian, Ubuntu, Fedora: the package bubblewrap)"
     command = ["bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", map(Path, _SYSTEM)), "true"]
     tried = subprocess.run(command, capture_output=True, text=True, check=False)
-    reason = " ".join(tried.stderr.split())[:200]
-    return f"bubblewrap cannot run ({reason})" if tried.returncode else None
+    said = " ".join(tried.stderr.split())[:200]
+    return f"bubblewrap cannot run ({said})" if tried.returncode else None
 
 
 def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
@@ -354,8 +348,7 @@ def require_hidden(folder: Path, secrets: tuple[Path, ...]) -> None:
     """Refuse a secret that nothing can hide from a learner; raises ToolkitError."""
     for secret in secrets:
         if folder.is_relative_to(secret.resolve()):
-            reason = f"{secret} holds secret.json and the learner: move one of the two"
-            raise ToolkitError(reason)
+            raise ToolkitError(f"{secret} holds secret.json and the learner: move one of the two")
 
 
 def require_out_of_reach(
@@ -390,9 +383,8 @@ def below(root: int) -> list[int]:
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{pid}/task"):
                 line = Path(f"/proc/{pid}/task/{task}/children").read_text()
-                children = [int(child) for child in line.split()]
+                waiting += (children := [int(child) for child in line.split()])
                 listed += children
-                waiting += children
     return listed
 
 
