@@ -50,8 +50,7 @@ sys.path.append(sys.argv[1])
 from hardness.learners.child import main
 main(int(sys.argv[2]), json.loads(sys.argv[3]))
 """
-_ENDING = 10.0  # seconds for a process that closed its connection to end
-_PRINTED = 4096  # bytes that are kept of what it prints
+_ENDING, _PRINTED = 10.0, 4096  # seconds to end, once it hung up; bytes kept of what it prints
 _IDLE_CHILDREN = 4  # that are kept
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime")
 _CLOSED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
