@@ -8,6 +8,7 @@ from .cost.record import Estimate as Estimate, Estimates as Estimates
 from .report.figures import Picture as Picture
 from .runs.attack import AttackResult as AttackResult, Attacks as Attacks
 from .runs.comparison import Comparison as Comparison
+from .runs.conformance import check_learner as check_learner
 from .runs.game import Game as Game
 from .runs.least import Least as Least
 from .runs.run import Run as Run

@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import resource
+import shutil
 import sys
 import threading
 import traceback
@@ -26,7 +27,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from hardness.learners.boundary import LOST, SENT, below, die_with_parent
+from hardness.learners.boundary import LOST, SCRATCH, SENT, below, die_with_parent
 from hardness.learners.learner import Failed, Hypothesis, OfMember, Outcome
 from hardness.oracles.budget import Budget, Meter, Spent
 from hardness.oracles.query import (
@@ -219,12 +220,15 @@ def main(descriptor: int, limits: dict[str, list[int]]) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             job, arrays = channel.told()
-            with afresh(Path(job["file"]).parent if job["file"] else None):
+            folder = Path(job["file"]).parent if job["file"] else None
+            before = held() if folder else set[Path]()
+            with afresh(folder):
                 words = converse(channel, job, arrays)
                 if words:
                     channel.say(words)
                     channel.told()  # that it is over: the parent ends a child that it is done with
-            channel.say(Idle(clean=threading.active_count() == 1 and not below(os.getpid())))
+            busy = threading.active_count() > 1 or below(os.getpid())
+            channel.say(Idle(clean=not busy and (not folder or emptied(before))))
     os._exit(LOST)
 
 
@@ -251,6 +255,22 @@ def afresh(folder: Path | None) -> Iterator[None]:
         os.chdir(here)
 
 
+def held() -> set[Path]:
+    """What lies in the folders that are this process's own, to write to."""
+    shared = ("/tmp", "/dev/shm") if os.getcwd() == SCRATCH else ()
+    return {path for folder in (os.getcwd(), *shared) for path in Path(folder).iterdir()}
+
+
+def emptied(before: set[Path]) -> bool:
+    """Remove what a run wrote to them; returns whether all is gone."""
+    try:
+        for path in held() - before:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    except OSError:
+        return False
+    return True
+
+
 def converse(channel: Channel, job: Message, arrays: dict[str, Array]) -> Said | None:
     """Load, learn and predict; returns the last words, None where the parent has enough."""
     stage, trusted = "load", job["file"] is None
@@ -269,8 +289,8 @@ def converse(channel: Channel, job: Message, arrays: dict[str, Array]) -> Said |
             learner = load(job["learner"])
         oracle = ProxyOracle(channel, family, job)
         reason = None if trusted else learner.supports(family)
-        if not reason and job["learns"]:
-            getattr(learner, "warm_up", len)(*[family] if hasattr(learner, "warm_up") else [()])
+        if not reason and job["learns"] and hasattr(learner, "warm_up"):
+            learner.warm_up(family)
         channel.say(
             Ready(
                 name=str(learner.name)[:200],

@@ -52,7 +52,7 @@ OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
-OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
+OVERTIME = 1.25  # the clock is looked at between draws, and a child may return what it has
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 # Parts of a budget that are the same everywhere, with the ends of runs that had none left.
 _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {

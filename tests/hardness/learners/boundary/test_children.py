@@ -108,9 +108,12 @@ import beside
 SEEN = []
 def keeps(x, y, rng):
     SEEN.append(1); beside.SEEN.append(1)
-    told = [len(SEEN), len(beside.SEEN), len(os.environ.get("LEFT", "")), sys.getrecursionlimit()]
+    told = [len(SEEN), len(beside.SEEN), len(os.listdir(".")), len(os.environ.get("LEFT", ""))]
+    told.append(sys.getrecursionlimit())
     os.environ["LEFT"] = "left"
     sys.setrecursionlimit(5000)
+    os.makedirs("made/deep")
+    open("made/deep/checkpoint", "w").close()
     np.seterr(all="raise")
     made = sum(told) + rng.random() + np.random.rand()
     return lambda x: 0 * x + made
