@@ -299,9 +299,9 @@ def moments(weights: Row, pairs: list[int], degree: int, most: int) -> tuple[lis
     polynomial is one integer, with so many bits, `wide`, for each coefficient from y^(first) on.
     """
     unit = math.lcm(*(w.denominator for w in weights))
-    used = [a for a, w in enumerate(weights) if w] or [0]
+    used = [a for a, w in enumerate(weights) if w]  # some are: g is not constant
     first, spread, m = used[0] + 1, used[-1] - used[0], len(weights) - 1
-    count = min(most, degree // first) if any(weights) else 0
+    count = min(most, degree // first)
     quick = m * len(used) * count * min(degree, spread * count + 1) * degree <= 10**9
     quick = quick and m * min(m, degree) * degree <= 10**7 and count <= 2000
     quick = quick and count * (count * unit.bit_length()) ** 2 <= 10**13

@@ -10,11 +10,10 @@ import pytest
 
 from hardness.bounds import checker
 from hardness.bounds.averages import every_set
-from hardness.bounds.checker import directions, hidden_sets, residues
+from hardness.bounds.checker import directions, hidden_sets, named, residues
 from hardness.bounds.checker.certificate import KINDS
 from hardness.bounds.checker.theorem import read_terms
 from hardness.bounds.johnson import Johnson
-from instances.symmetric import rational
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -68,7 +67,7 @@ REFUSED = [
     (direction(2), direction(1), "dimension"),
     (direction(10**9), direction(10**9 + 1), "dimension"),
     (direction(low=["1"] * 64), direction(low=["1"] * 65), "squares"),
-    (direction(low=[f"1/{10**100 - 1}"]), direction(low=[f"1/{10**100}"]), "100 digits"),
+    (direction(low=[f"1/{10**100 - 1}"]), direction(low=[f"1/{10**100}", "0"]), "100 digits"),
     (modular(1 << 20, 2, bits=1 << 20), modular((1 << 20) + 1, 2), "n is not"),
     (modular(2, 1 << 48, bits=48), modular(2, 1 << 49, bits=49), "q is not"),
     (modular(2, 7, bits=5), modular(2, 7, bits=4), "few bits"),
@@ -78,7 +77,7 @@ REFUSED = [
     (modular(entries=[0, ["1"] * (1 << 15)]), modular(entries=[0, ["1"] * 32769]), "over 2"),
     (modular(entries=[-(1 << 40), ["1"]]), modular(entries=[-(1 << 40) - 1, ["1"]]), "least"),
     (modular(), modular(q=6), "power of two nor prime"),
-    (modular(), modular(q=15), "power of two nor prime"),
+    (modular(), modular(q=842779), "power of two nor prime"),  # 7 * 120397
     (modular(2, 8, "interval", 4), modular(2, 8, "interval", 3), "not equal"),
     (modular(), modular(labels="bit"), "not equal"),
     (modular(), modular(n=0), "n is not"),
@@ -155,16 +154,45 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
             assert hidden_sets.code(problem, code) == (2048, 0)
         else:
             refused("over 2048", hidden_sets.code, problem, code)
-    refused("field", hidden_sets.code, problem, {"overlap": 0, "size": "1", "sets": {"field": 1}})
+    for change, words in (
+        ({"sets": {"field": 1}}, "field is"),
+        ({"overlap": -1}, "overlap is"),
+        ({"sets": {"field": 10**6 + 3}}, "field is"),
+        ({"overlap": 1}, "overlap"),
+    ):
+        code = {"overlap": 0, "size": "1", "sets": {"field": 2}, **change}
+        refused(words, hidden_sets.code, problem, code)
     small = checker.read_problem(sets(["3", "3", "-1"], 5))
     c, _ = hidden_sets.overlaps(small)
     nothing = {"inner": [], "average": "0", "caps": [], "enough": "1"}
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
-    right = every_set(Johnson.of_problem(small), rational(HALF))
+    right = every_set(Johnson.of_problem(small), HALF)
+    few = {**nothing, "caps": ["0", "0"]}
+    refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
     many = {**right, "inner": ["0"] * 3}
     refused("too many", hidden_sets.every_set, small, c, HALF, many)
+
+
+@pytest.mark.parametrize("t", [1, 7])
+def test_a_query_to_vstat_rules_out_fewer_than_correlate_by_their_laws(t):
+    problem = checker.read_problem(sets(["3", "3", "-1"], 4, "1/8"))
+    c, _ = hidden_sets.overlaps(problem)
+    members = list(itertools.combinations(range(4), 2))
+    points = list(itertools.product((0, 1), repeat=4))
+    up = [[Fraction(1, 8) if point[a] and point[b] else Fraction(7, 8) for point in points]
+          for a, b in members]  # fmt: skip
+    coin = sum(up[0]) / 16
+    for (first, f), (second, g) in itertools.product(zip(members, up, strict=True), repeat=2):
+        both = sum((x - coin) * (y - coin) for x, y in zip(f, g, strict=True))
+        near = both / 16 * (1 / coin + 1 / (1 - coin)) / 2  # half of the examples are open
+        overlap = c[len({*first} & {*second})]
+        assert near == problem.lift * overlap / 2
+        assert near * 3 * t * hidden_sets.vstat_gamma(problem, c, t) == overlap / c[-1]
+    witness = every_set(Johnson.of_problem(problem), hidden_sets.vstat_gamma(problem, c, t))
+    claim = hidden_sets.vstat_rules_out_fewer(problem, c, t, witness)
+    assert (claim.value, claim.numbers) == (int(witness["enough"]) - 1, {"s": claim.value + 1})
 
 
 def test_the_fewest_examples_reach_1_exactly():
@@ -281,6 +309,11 @@ def test_random_directions_by_a_union_bound():
     fine = {**witness, "cosine": "1/1000000"}
     refused("nearer", directions.random_directions, problem, fine)
     refused("denominator", directions.random_directions, problem, {**fine, "cosine": "1/1000001"})
+    refused("power is", directions.random_directions, problem, {**witness, "power": 1001})
+    long = {**witness, "cosine": "999/1000", "size": "1", "power": 1000}
+    assert directions.random_directions(checker.read_problem(direction(1000)), long).value == 1
+    even = {"size": "2", "cosine": "1/2", "power": 1}
+    refused("nearer", directions.random_directions, checker.read_problem(direction(4)), even)
     gram = directions.sphere(problem)[1]
     assert gram.moves == Fraction(16, 25) * gram.top
     assert gram.moves01 == Fraction(8, 25) * (1 - gram.least)
@@ -297,10 +330,36 @@ def test_polynomials_are_as_many_and_as_near_as_they_say():
                           ({"q": 6}, "not so many places"), ({"degree": 6}, "above the points"),
                           ({"degree": 2, "size": "7"}, "above 1/size"), ({"q": 7}, "places"),
                           ({"q": 1}, "q is not"), ({"points": 0}, "points is not"),
+                          ({"degree": -1}, "degree is not"),
                           ({"q": 10**6 + 1}, "q is not")):  # fmt: skip
         refused(words, directions.polynomials, problem, {**right, **change})
     assert directions.polynomials(problem, {**right, "degree": 2, "size": "6"}).value == 6
-    assert directions.polynomials(problem, {**right, "degree": 5, "size": "1"}).value == 1
+    near, alone = checker.read_problem(direction(30, ["1", "1"])), {**right, "degree": 5}
+    assert directions.polynomials(near, {**alone, "size": "1"}).value == 1
+    assert directions.sphere(near)[2][0].value == 1
+    refused("above 1/size", directions.polynomials, near, {**alone, "size": "2"})
+    wide = checker.read_problem(direction(10**9, ["0"]))
+    for q, points, degree in ((999983, 1, 0), (1009, 900, 61)):
+        large = {"q": q, "points": points, "degree": degree, "size": "10"}
+        assert directions.polynomials(wide, large).value == 10
+
+
+@pytest.mark.parametrize("noise", ["0", "1/10"])
+def test_all_claims_on_directions_stand_in_their_order(noise):
+    problem = direction(1000, ["0", "0"], noise)
+    random = {"size": "2", "cosine": "1/2", "power": 2}
+    few = {"q": 5, "points": 5, "degree": 1, "size": "25"}
+    names = ["operator-norm-at-most", "second-eigenvalue-at-most", "random-members",
+             "sq-dimension-at-least", "stat-queries", "vstat-queries",
+             "information-floor"]  # fmt: skip
+    made = claims(problem, {"polynomials": few, "random": random}, tau="1/2", t="3")
+    assert list(made) == names
+    assert list(claims(problem, {"polynomials": few})) == [n for n in names if n[:6] != "random"]
+    near = made["operator-norm-at-most"].value, made["second-eigenvalue-at-most"].value
+    fade = (1 - 2 * Fraction(noise)) ** 2
+    r = min(9 * fade * near[1] / 4, 3 * 3 * fade * near[0] / 2)
+    fits = near[1] / (1 - near[0] - Fraction(1, 4))
+    assert made["vstat-queries"].value == math.ceil((Fraction(2, 3) - fits) / r)
 
 
 @pytest.mark.parametrize("problem", [sets(["1", "-1", "1"], 4), sets(["1", "1", "-1"], 5, "1/8")])
@@ -322,12 +381,12 @@ def test_noisy_steps_are_the_fewest_that_its_bound_allows(problem):
     assert parsed.levels == 2
 
 
-@pytest.mark.parametrize("risk", ["0", "1/4"])
+@pytest.mark.parametrize("risk", ["0", "1/4", "99/100"])
 def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
     problem = sets(["1", "1", "-1"], 5)
     members, gram = known(problem)[:2]
     largest = [value for value, size in gram.spectrum for _ in range(size)]
-    for count, success in itertools.product((1, 4, 10), ("1/2", "1")):
+    for count, success in itertools.product((1, 4, 10), ("1/2", "9/10", "1")):
         about = {"kernel": {"features": str(count)}}
         made = claims(problem, {}, about=about, risk=risk, success=success)
         error = (gram.least - sum(largest[:count]) / members.count) / gram.scale
@@ -335,8 +394,22 @@ def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
         wanted = members.count * Fraction(success) * (gram.least - Fraction(risk) * gram.scale)
         fewest = next(n for n in range(11) if sum(largest[:n]) >= wanted)
         assert made["kernel-features"].value == fewest
+    made = claims(sets(["1", "-1"], 5), {}, about={"kernel": {}}, risk=risk, success="1/5")
+    assert made["kernel-features"].value == max(0, math.ceil(1 - Fraction(risk)) - 1)
+    assert len(made) == 2  # no number of features is asked about
     with pytest.raises(checker.Refused, match="more features than the 10"):
         claims(problem, {}, about={"kernel": {"features": "11"}})
+
+
+def test_features_for_secrets_of_a_law_count_what_is_lost():
+    witness = {"law": {"base": "1/2", "cut": 3, "weights": [0, 2, 3]}}
+    problem = modular(entries=[-1, ["1", "8", "2"]])
+    members, gram = known(problem, witness)[:2]
+    made = claims(problem, witness, about={"kernel": {"features": "1"}}, risk="0")
+    lost = named.rounded_up(Fraction(members.law.lost, members.law.total))
+    assert 0 < lost < 1
+    error = (1 - lost) * gram.least - 2 * members.alike * gram.top * named.heaviest(members)
+    assert made["kernel-error"].value == max(error, 0)
 
 
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
