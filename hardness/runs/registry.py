@@ -101,7 +101,7 @@ def _built_in(name: str, parameters: str) -> Learner:
 
 def _foreign(text: str) -> Learner:
     """Name a learner in a file; nothing of it is executed here, nor looked at."""
-    from hardness.learners.isolated import SubprocessLearner
+    from hardness.learners.remote import SubprocessLearner
     from instances.userfile import split
 
     found = split(text)

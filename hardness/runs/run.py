@@ -2,9 +2,8 @@
 
 import math
 import platform
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from sys import float_info
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 import msgspec
 import numpy as np
 
-from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec, nothing
-from hardness.learners.learner import SPENT
+from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
+from hardness.learners.learner import SPENT, ended_early
+from hardness.learners.remote import learn_in_child
 from hardness.oracles import (
     Budget,
     ChoiceOracle,
@@ -305,20 +305,18 @@ def require_support(learner: Learner, family: Family) -> None:
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
     """Let a learner learn from an oracle; if a budget is spent, what it offered last stands."""
-    rng = generator(seed, "learner", learner_spec(learner))
+    rng, learn = generator(seed, "learner", learner_spec(learner)), learner.learn
+    if getattr(learner, "computes_long", False) and oracle.meter.budget.needs_process:
+        learn = partial(learn_in_child, learner)
     restart_peak()
     try:
         # A diverging learner overflows; the run says so by its outcome.
         with np.errstate(over="ignore", invalid="ignore"):
-            hypothesis = learner.learn(oracle, rng)
+            hypothesis = learn(oracle, rng)
     except Spent as spent:
-        offered: Hypothesis | None = oracle.meter.offered
-        outcome = SPENT[spent.resource]
-        hypothesis = (
-            replace(offered, outcome=outcome) if offered else nothing(oracle.family, outcome)
-        )
+        hypothesis = ended_early(oracle, SPENT[spent.resource])
     except Failed as failed:
-        hypothesis = nothing(oracle.family, failed.outcome, **failed.details)
+        hypothesis = ended_early(oracle, failed.outcome, **failed.details)
     return hypothesis, oracle.meter.usage()
 
 
