@@ -81,6 +81,8 @@ REFUSED = [
     (modular(), modular(q=842779), "power of two nor prime"),  # 7 * 120397
     (modular(2, 8, "interval", 4), modular(2, 8, "interval", 3), "not equal"),
     (modular(), modular(labels="bit"), "not equal"),
+    (modular(2, 8, "interval", 2), modular(2, 8, "interval", 1), "parts is not"),
+    (modular(entries=[1 << 40, ["1"]]), modular(entries=[(1 << 40) + 1, ["1"]]), "least"),
     (modular(), modular(n=0), "n is not"),
     (modular(2, 8, bits=3), modular(2, 8, bits=0), "bits is not"),
     (modular(weight=2), modular(weight=3), "weight"),
@@ -251,6 +253,22 @@ def test_laws_of_secrets_that_say_nothing_are_refused(problem, words):
     refused(words, known, problem, EVEN)
 
 
+def test_secrets_are_counted_by_their_vectors_mod_m():
+    four = known(modular(2, 8, "interval", 4, bits=3), EVEN).members
+    assert (four.count, four.alike, four.upper, four.law) == (4**2 - 2**2, 2, 8**2 - 4**2, None)
+    two = known(modular(2, 8, "interval", 2, bits=3), EVEN).members
+    assert (two.count, two.alike, two.upper, two.law) == ((8**2 - 4**2) // 4, 1, 48, None)
+    rare = known(modular(4, 16, "interval", 4, weight=2, bits=4), EVEN).members
+    tiers, _, total = residues.lifted_law(4, 2, 8, 2)
+    assert rare.upper == math.comb(4, 2) * (15**2 - 7**2)
+    assert (rare.law.tiers, rare.law.total, rare.law.as_one) == (tiers, total, 4)
+    some = modular(3, 16, "interval", 4, weight=2, entries=[1, ["1", "1"]], bits=4)
+    chosen = known(some, EVEN).members
+    assert (chosen.count, chosen.upper, chosen.law) == (3 * (2**2 - 1), 9, None)
+    wrong = {"law": {**EVEN["law"], "cut": -1}}
+    refused("cut is not", known, some, wrong)
+
+
 def test_uniform_entries_have_no_weights():
     weighed = {"law": {**EVEN["law"], "weights": [0] * 7}}
     refused("no weights", known, modular(), weighed)
@@ -279,6 +297,7 @@ def test_the_gram_of_residues_from_the_laws_of_a_label(problem, parts):
     assert gram.moves == most * square / 2 * max(4 * p * (1 - p) for p in shares) / 2
     assert gram.moves01 == most * square / 2 * (1 - shares[1])
     assert gram.drift == most * square / 4
+    assert (gram.scale, gram.public, gram.general) == (1, 1, True)
 
 
 def test_members_of_a_prime_are_as_many_as_the_density_of_a_allows():
