@@ -337,6 +337,7 @@ def test_random_directions_by_a_union_bound():
     even = {"size": "2", "cosine": "1/2", "power": 1}
     refused("nearer", directions.random_directions, checker.read_problem(direction(4)), even)
     gram = directions.sphere(problem)[1]
+    assert (gram.scale, gram.general) == (1, True)
     assert gram.moves == Fraction(16, 25) * gram.top
     assert gram.moves01 == Fraction(8, 25) * (1 - gram.least)
     low = checker.read_problem(direction(30, ["1/8", "1/4"]))
@@ -361,9 +362,9 @@ def test_polynomials_are_as_many_and_as_near_as_they_say():
     assert directions.sphere(near)[2][0].value == 1
     refused("above 1/size", directions.polynomials, near, {**alone, "size": "2"})
     wide = checker.read_problem(direction(10**9, ["0"]))
-    for q, points, degree in ((999983, 1, 0), (1009, 900, 61)):
-        large = {"q": q, "points": points, "degree": degree, "size": "10"}
-        assert directions.polynomials(wide, large).value == 10
+    for q, points, degree in ((999983, 1, 0), (1009, 900, 61), (2, 2, 0)):
+        large = {"q": q, "points": points, "degree": degree, "size": "2"}
+        assert directions.polynomials(wide, large).value == 2
 
 
 @pytest.mark.parametrize("noise", ["0", "1/10"])
