@@ -426,13 +426,15 @@ def test_features_are_the_fewest_eigenvalues_that_suffice(risk):
 
 def test_features_for_secrets_of_a_law_count_what_is_lost():
     witness = {"law": {"base": "1/2", "cut": 3, "weights": [0, 2, 3]}}
-    problem = modular(entries=[-1, ["1", "8", "2"]])
+    problem = modular(6, entries=[-1, ["1", "8", "2"]])
     members, gram = known(problem, witness)[:2]
     made = claims(problem, witness, about={"kernel": {"features": "1"}}, risk="0")
     lost = named.rounded_up(Fraction(members.law.lost, members.law.total))
     assert 0 < lost < 1
     error = (1 - lost) * gram.least - 2 * members.alike * gram.top * named.heaviest(members)
-    assert made["kernel-error"].value == max(error, 0)
+    assert made["kernel-error"].value == error > HALF
+    made = claims(modular(bits=5), EVEN, about={"kernel": {}}, risk="99/100")
+    assert made["kernel-features"].value == 0
 
 
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
