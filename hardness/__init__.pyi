@@ -1,3 +1,4 @@
+from . import datasets as datasets
 from .bounds.bound import Bound as Bound
 from .bounds.certificate import Certificate as Certificate, Claim as Claim
 from .bounds.check import Checked as Checked
@@ -24,6 +25,7 @@ from .verbs.examples import (
     samples as samples,
 )
 from .verbs.families import list_families as list_families, list_learners as list_learners
+from .verbs.judging import risk as risk
 from .verbs.learning import learn as learn
 from .verbs.least import least as least
 from .verbs.pictures import figure as figure

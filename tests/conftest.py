@@ -30,7 +30,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
-from hardness.learners.isolated import learner  # noqa: E402
+from hardness.learners import remote  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
@@ -39,10 +39,10 @@ from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
-collect_ignore_glob = ["hardness/learners/isolated/learners/*.py"]
+collect_ignore_glob = ["hardness/learners/boundary/learners/*.py"]
 
 # Tests that wait for processes of learners and workers: begun first, while others compute.
-WAITING = ("tests/hardness/learners/isolated/", "tests/hardness/sweep/", "tests/test_newcomer.py")
+WAITING = ("tests/hardness/learners/boundary/", "tests/hardness/sweep/", "tests/test_newcomer.py")
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(
@@ -137,8 +137,8 @@ def _no_families_of_others():
 @pytest.fixture(autouse=True)
 def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
-    monkeypatch.setattr(learner, "_LOADING", NEVER)
-    monkeypatch.setattr(learner, "_JUDGING", NEVER)
+    monkeypatch.setattr(remote, "_LOADING", NEVER)
+    monkeypatch.setattr(remote, "_JUDGING", NEVER)
     monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 

@@ -3,7 +3,6 @@
 Nothing here trusts a certificate: labels are evaluated by their formula, and the layer as a layer.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from instances import tokens
 from instances.coded import Coded, as_coded
 from instances.dense import require_dense
 from instances.errors import Refuted
-from instances.family import Family, Secret
+from instances.family import Family
 from instances.files import Folder
 from instances.result import Result, TableRow
 
@@ -53,20 +52,6 @@ class LayerCheck:
         return self.error <= self.tolerance
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredCheck:
-    """Stored labels against the formula: how many are different; allowed: as noise explains."""
-
-    examples: int
-    different: int
-    allowed: float
-
-    @property
-    def agrees(self) -> bool:
-        """Whether noise explains all differences, with the confidence."""
-        return self.different <= self.allowed
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification(Result):
     """What sampling says about members, beside what is certified of them.
@@ -88,8 +73,6 @@ class Verification(Result):
     disagreements: int = 0
     dimension: tuple[Any, ...]
     layer: LayerCheck | None = None
-    stored: StoredCheck | None = None
-    unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
 
     @property
     def pairs(self) -> int:
@@ -100,8 +83,7 @@ class Verification(Result):
     @property
     def agrees(self) -> bool:
         """Whether everything agrees."""
-        checks = [check.agrees for check in (self.layer, self.stored) if check]
-        return not self.disagreements and all(checks)
+        return not self.disagreements and (self.layer is None or self.layer.agrees)
 
     def _rows(self) -> list[TableRow]:
         known = (f"sampled, {self.confidence:.0%}", self.gram.inequality, self.gram.condition)
@@ -126,7 +108,7 @@ class Verification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""
-        gram, layer, stored = self.gram, self.layer, self.stored
+        gram, layer = self.gram, self.layer
         return {
             "spec": self.spec,
             "agrees": self.agrees,
@@ -149,8 +131,6 @@ class Verification(Result):
                 "bounds_queries": False,
             },
             "layer": layer and {**vars(layer), "agrees": layer.agrees},
-            "stored_unchecked": self.unchecked,
-            "stored": stored and {**vars(stored), "agrees": stored.agrees},
         }
 
     def require(self) -> None:
@@ -169,11 +149,6 @@ class Verification(Result):
                 f"from the label formula by {self.layer.error:.3g}, allowed is "
                 f"{self.layer.tolerance:.3g}"
             )
-        if self.stored and not self.stored.agrees:
-            raise Refuted(
-                f"{self.stored.different} of {self.stored.examples} stored labels are not those of "
-                f"the secret; noise explains at most {self.stored.allowed:.0f}"
-            )
 
 
 def verify(
@@ -187,10 +162,10 @@ def verify(
 ) -> Verification:
     """Sample the correlations of `members` members and check the layer of a few of them.
 
-    With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
-    secret is one of the members, and its stored labels are compared with the formula.
+    With a folder its stored tokens are the sample (as many as there are, at most `samples`), and
+    its secret is one of the members.
     """
-    each, checks = confidence, dict[str, Any]()
+    layer = None
     if isinstance(source, Members):
         sample = of_members(source, seed)
     else:
@@ -198,16 +173,9 @@ def verify(
         stored = _stored_tokens(folder) if folder and folder.count else None
         samples = min(samples, folder.count) if folder and folder.count else samples
         sample = of_family(source, members, seed, own, stored)
-        if own and (source if isinstance(source, Coded) else require_dense(source)).error_rate:
-            each = 1 - (1 - confidence) / 2  # of two statements in one verdict
-        checks = {
-            "layer": check_layer(source, sample, samples, seed, stored)
-            if source.layer_heads
-            else None,
-            "stored": check_stored(folder, own, each) if folder and own else None,
-            "unchecked": folder.count if folder and not own else 0,
-        }
-    gram = sampled(sample, samples, each, progress)
+        if source.layer_heads:
+            layer = check_layer(source, sample, samples, seed, stored)
+    gram = sampled(sample, samples, confidence, progress)
     return Verification(
         spec=sample.spec,
         confidence=confidence,
@@ -215,8 +183,8 @@ def verify(
         where=sample.where,
         known=sample.known,
         dimension=tuple(sample.members[i] for i in dimension(gram.gram, gram.radius)),
+        layer=layer,
         **_compared(gram, sample.certified),
-        **checks,
     )
 
 
@@ -311,26 +279,3 @@ def check_layer(
         tolerance=allowed,
         worst_member=list(worst),
     )
-
-
-def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
-    """Compare all stored labels with the formula of the secret: how many differ."""
-    family = folder.family
-    coded = family if isinstance(family, Coded) else None
-    real = coded or require_dense(family)
-    different = opened = 0
-    for shard in folder.shards:
-        examples = folder.shard(shard)
-        if coded:
-            held = as_coded(examples)
-            clean = coded.codes(secret, held.words, np.zeros(len(held), np.bool_))
-            different += int((clean != held.codes).sum())
-            opened += int(coded.open(held.words).sum())
-        else:
-            apart = np.abs(examples.y - family.label(secret, examples.x)).max(axis=(1, 2))
-            different += int((apart > real.layer_tolerance(family.layer(secret))).sum())
-            opened += len(examples)
-    rate = real.error_rate
-    slack = math.sqrt(opened * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
-    allowed = rate * opened + slack
-    return StoredCheck(examples=folder.count, different=different, allowed=allowed)

@@ -119,17 +119,17 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
 class Result:
     """What a stage of a fit returns, beside what is its own.
 
-    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw.
+    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw;
+    theta, w: the layer at which it arrived, if any, (m, d, d) each, or (d, d) of one head; offered:
+    whether that is one to keep: else it is what it was made from, or no better.
     """
 
     rows: int = 0
     measures: Mapping[str, float] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer that it found, theta and w (m, d, d), if it found one."""
-        return None
+    theta: Array | None = None
+    w: Array | None = None
+    offered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,28 +139,14 @@ class OneHead(Result):
     theta: Array
     w: Array
 
-    @property
-    def layer(self) -> tuple[Array, Array]:
-        """The layer."""
-        return self.theta[None], self.w[None]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit(Result):
-    """A layer theta, w (m, d, d), and its relative squared error on the hold-out.
-
-    offered: whether it is one to keep; else it is what it was made from, or no better.
-    """
+    """A layer theta, w (m, d, d), and its relative squared error on the hold-out."""
 
     theta: Array
     w: Array
     error: float
-    offered: bool = True
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer, where it is one to keep."""
-        return (self.theta, self.w) if self.offered else None
 
 
 def relative_error(predicted: Array, y: Array) -> float:

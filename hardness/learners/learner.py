@@ -1,7 +1,7 @@
 """The learner protocol: what a learner gets, what it gives back, and what it ended with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -102,6 +102,9 @@ class Failed(Exception):
         self.outcome = outcome
         self.details = details
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Failed, (self.outcome, self.details)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hypothesis:
@@ -109,7 +112,8 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
-    the one found, of a learner that finds layers. close: lets go of what predict needs when all is
+    the one found, of a learner that finds layers. model: the trained one, of a learner of torch
+    that runs in this process. close: lets go of what predict needs when all is
     measured, and returns further details.
     """
 
@@ -118,6 +122,7 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     layer: AttentionLayer | None = None
+    model: Any = None
     close: Callable[[], dict[str, Any]] = dict
 
 
@@ -163,15 +168,38 @@ def learner_spec(learner: Learner) -> str:
     return canonical(learner, learner.name)
 
 
+@dataclass(frozen=True)
+class OfMember:
+    """The predictions of a member of a family: (n, k, d) tokens -> (n, k, d) mean labels."""
+
+    family: Family
+    secret: Secret
+
+    def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Predict."""
+        return self.family.mean(self.secret, x)
+
+
 def member(
     family: Family, secret: Secret, outcome: Outcome | None = None, **details: Any
 ) -> Hypothesis:
     """Build the hypothesis that the instance is a certain member."""
     return Hypothesis(
-        predict=lambda x: family.mean(secret, x), secret=secret, outcome=outcome, details=details
+        predict=OfMember(family, secret), secret=secret, outcome=outcome, details=details
     )
 
 
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
     """Build the baseline: the best hypothesis from the family alone."""
     return Hypothesis(predict=family.known, outcome=outcome, details=details)
+
+
+def ended_early(oracle: Any, outcome: Outcome, **details: Any) -> Hypothesis:
+    """Build what a run has that did not come to its end: where a budget ended it, what it offered.
+
+    Else the baseline.
+    """
+    offered: Hypothesis | None = oracle.meter.offered
+    if offered is None or outcome not in (*SPENT.values(), Outcome.MEMORY_SPENT):
+        return nothing(oracle.family, outcome, **details)
+    return replace(offered, outcome=outcome, details=offered.details | details)

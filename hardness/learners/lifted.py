@@ -257,6 +257,7 @@ class Lifted:
     """
 
     name: ClassVar[str] = "lifted"
+    computes_long: ClassVar[bool] = True
     revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"

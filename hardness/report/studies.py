@@ -50,7 +50,7 @@ def planned_words(name: str, found: Estimate) -> str:
 
 def _estimated(found: Estimate) -> str:
     """Say whether an estimate is at the parameters of the learner, or the least of any."""
-    return "least of dual_guess:" if found.name == "dual_guess" else "estimated"
+    return "least" if found.name == "dual_guess" else "estimate"
 
 
 def _beside(attacks: Sequence[AttackResult]) -> list[str]:
@@ -71,10 +71,10 @@ def _beside(attacks: Sequence[AttackResult]) -> list[str]:
         taken = [_detail(attack, name) for name in ("block", "tries", "dimension", "samples")]
         taken[:3] = [value if by else None for value, by in zip(taken[:3], formula, strict=False)]
         rows += [
-            [f"{name}: {_estimated(found)}", *_dashed(formula), f"2^{found.rank:.1f} operations"],
-            ["  taken by runs", *_dashed(taken), f"{number(attack.median('seconds'))} s"],
+            [name, _estimated(found), *_dashed(formula), f"2^{found.rank:.1f}", "-"],
+            ["", "runs", *_dashed(taken), "-", number(attack.median("seconds"))],
         ]
-    header = ["", "block", "tries", "dimension", "samples", "cost"]
+    header = ["attack", "", "block", "tries", "dimension", "samples", "operations", "seconds"]
     return ["", table(header, rows)] if rows else []
 
 

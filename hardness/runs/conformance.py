@@ -11,8 +11,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import parse_learner

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.learners import Failed
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
 from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.run import Run, learn_once, run

@@ -2,9 +2,8 @@
 
 import math
 import platform
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from sys import float_info
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 import msgspec
 import numpy as np
 
-from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec, nothing
-from hardness.learners.learner import SPENT
+from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
+from hardness.learners.learner import SPENT, ended_early
+from hardness.learners.remote import learn_in_child
 from hardness.oracles import (
     Budget,
     ChoiceOracle,
@@ -68,8 +68,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
     started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
     file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, not of runs that other processes did. Its JSON has no
-    attempts, key, group, axes and layer.
+    learner found, where it finds layers, model: the torch module that it trained; both not of runs
+    that other processes did. Its JSON has no attempts, key, group, axes, layer and model.
     """
 
     spec: str
@@ -90,8 +90,9 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     group: str = ""
     axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
+    model: Any = None
 
-    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
+    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer", "model")
 
     def __eq__(self, other: object) -> bool:
         """Compare what their JSON holds, and how often they were tried."""
@@ -304,20 +305,18 @@ def require_support(learner: Learner, family: Family) -> None:
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
     """Let a learner learn from an oracle; if a budget is spent, what it offered last stands."""
-    rng = generator(seed, "learner", learner_spec(learner))
+    rng, learn = generator(seed, "learner", learner_spec(learner)), learner.learn
+    if getattr(learner, "computes_long", False) and oracle.meter.budget.needs_process:
+        learn = partial(learn_in_child, learner)
     restart_peak()
     try:
         # A diverging learner overflows; the run says so by its outcome.
         with np.errstate(over="ignore", invalid="ignore"):
-            hypothesis = learner.learn(oracle, rng)
+            hypothesis = learn(oracle, rng)
     except Spent as spent:
-        offered: Hypothesis | None = oracle.meter.offered
-        outcome = SPENT[spent.resource]
-        hypothesis = (
-            replace(offered, outcome=outcome) if offered else nothing(oracle.family, outcome)
-        )
+        hypothesis = ended_early(oracle, SPENT[spent.resource])
     except Failed as failed:
-        hypothesis = nothing(oracle.family, failed.outcome, **failed.details)
+        hypothesis = ended_early(oracle, failed.outcome, **failed.details)
     return hypothesis, oracle.meter.usage()
 
 
@@ -378,6 +377,7 @@ def judged(
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
+        model=hypothesis.model,
         held_out_error=error,
     )
 

@@ -19,8 +19,8 @@ import msgspec
 
 from hardness.bounds import BoundParameters, certify
 from hardness.learners import Learner, Outcome, learner_spec
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned

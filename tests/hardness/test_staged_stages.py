@@ -405,7 +405,7 @@ def test_spare_heads_are_taken_out_and_no_weak_one(kind, noise):
         theta, w = fit.theta, fit.w
     found = prune(theta, w, *parts, steps=20)
     assert len(found.theta) == heads
-    assert (found.layer is None) == (kind == "weak")
+    assert found.offered == (kind != "weak")
     assert found.error < (1e-20 if noise == 0 else 1.2 * noise**2 / np.mean(data.y**2))
 
 

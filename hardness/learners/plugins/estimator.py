@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome
 from hardness.learners.plugins.objects import described
-from hardness.learners.plugins.views import Data, Fit, Viewed, checked
+from hardness.learners.plugins.views import Data, Fit, Gathering, checked
 from hardness.learners.reduced import known_factor
 from instances.coded import Coded, require_coded
 from instances.errors import UsageError
@@ -32,7 +32,7 @@ _HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
 
 
 @dataclass(frozen=True, eq=False)
-class Estimator(Viewed):
+class Estimator(Gathering):
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
     A classifier needs the view reduced, and holds out a fifth of its examples. The object itself is

@@ -56,6 +56,11 @@ class Adapted:
             )
         return found
 
+    def warm_up(self, family: Family) -> None:
+        """Let the object import or compile what it needs, where it has anything of the kind."""
+        if warm := getattr(self.inner, "warm_up", None):
+            warm(family)
+
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Let the object learn; raises Failed where it gives no hypothesis.
 

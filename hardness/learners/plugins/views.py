@@ -46,7 +46,8 @@ Array = NDArray[Any]
 class Data:
     """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
 
-    outcome: what ended the drawing early, but for their end.
+    outcome: what ended the drawing early, but for their end. drawn: examples, of which the view may
+    show some alone.
     """
 
     family: Family
@@ -55,6 +56,7 @@ class Data:
     y: Array
     codes: Array | None
     outcome: Outcome | None
+    drawn: int
 
     def __len__(self) -> int:
         return len(self.y)
@@ -86,24 +88,28 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Viewed(ABC):
-    """A learner that gathers examples in a view, and predicts in it.
+class Viewed:
+    """A learner that sees examples in a view, and predicts in it.
 
     given: what learns. examples: how many it gets at most, all of the budget's by default. view:
-    reduced where the family has it, else flat, unless it is said. Raises UsageError for a view that
+    reduced where the family has it, else flat, unless it is said. name: that of what is given, or
+    of its class, unless it is said. Raises UsageError for a view that
     there is not, and for less than one example.
     """
 
     access: ClassVar[Access] = "examples"
     kind: ClassVar[str]  # what it is, of an object that does not say
-    least: ClassVar[int] = 1  # examples without which nothing is learned
 
     given: Any
     examples: int | None = None
     view: View | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         what = type(self).__name__
+        if not self.name:
+            name = getattr(self.given, "__name__", type(self.given).__name__)
+            object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
                 f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
@@ -112,11 +118,6 @@ class Viewed(ABC):
             raise UsageError(
                 f"{what}: examples={self.examples!r} given: an integer of at least 1 is needed"
             )
-
-    @property
-    def name(self) -> str:
-        """The name of what is given, or of its class."""
-        return str(getattr(self.given, "__name__", type(self.given).__name__))
 
     @property
     def about(self) -> str:
@@ -130,13 +131,18 @@ class Viewed(ABC):
         offer = lacking.get(self.view or "")
         return f"its view is '{self.view}': {family.lacks(offer)}" if offer else None
 
+
+@dataclass(frozen=True, eq=False)
+class Gathering(Viewed, ABC):
+    """A learner that gathers all its examples before it fits."""
+
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
         family = oracle.family
         view: View = self.view or ("reduced" if isinstance(family, Coded) else "flat")
         data = gather(oracle, view, self.examples)
         details: dict[str, Any] = {"view": view, "trained_on": len(data)}
-        if len(data) < self.least:
+        if not len(data):
             return nothing(family, data.outcome, **details)
         try:
             found = self.fit(data, oracle, rng)
@@ -154,11 +160,11 @@ class Viewed(ABC):
 
     @abstractmethod
     def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
-        """Learn from examples, of which there are `least`."""
+        """Learn from examples, of which there is at least one."""
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Viewed):
+class Function(Gathering):
     """Learns by a function of arrays: learn(x, y) gives predict(x), in the view it is to see.
 
     Where it names a third argument `rng`, or takes three, it gets a numpy Generator.
@@ -233,7 +239,7 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
         parts.append(_seen(drawn, view))
     x, y, *codes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     first = codes[0] if codes else None
-    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome)
+    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome, drawn=used)
 
 
 def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:

@@ -109,14 +109,12 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
         needs = -(-len(data) * least // there) if there else None
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
-    default = (40 if d <= MATRIX_D else 10) * d * d // k
-    usable[repeated(data.x)] = False
-    e, a = _closest(found, usable, rows or default)
-    if not _apart(data.x[e]).all():
-        usable[~_apart(data.x)] = False
-        if not usable.any():
-            raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
-        e, a = _closest(found, usable, rows or default)
+    usable[repeated(data.x) | ~_apart(data.x)] = False
+    if not usable.any():
+        raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
+    rows = rows or (40 if d <= MATRIX_D else 10) * d * d // k
+    residuals = np.where(usable, found.residuals, np.inf)
+    e, a = smallest(residuals, min(rows, int(usable.sum())))
     order = np.argsort(found.residuals[e, a], kind="stable")
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
@@ -136,19 +134,13 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     return every.cut(_distinct(left, right))
 
 
-def _closest(
-    found: Agreement, usable: NDArray[np.bool_], rows: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The places of the usable rows of smallest residual."""
-    count = min(rows, int(usable.sum()))
-    return smallest(np.where(usable, found.residuals, np.inf), count)
-
-
 def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
-    both = (
-        np.hstack([_positive(rounded(side)) for side in (left, right)]) + 0.0
-    )  # no negative zeros
+    sides = []
+    for side in map(rounded, (left, right)):  # with their first entry other than zero positive
+        leading = np.take_along_axis(side, np.argmax(side != 0, axis=-1)[:, None], axis=-1)
+        sides.append(np.where(leading < 0, -side, side))
+    both = np.hstack(sides) + 0.0  # no negative zeros
     rows = both.view(np.dtype((np.void, both[0].nbytes))).ravel()
     return np.sort(np.unique(rows, return_index=True)[1])
 
@@ -160,12 +152,6 @@ def _apart(x: Array) -> NDArray[np.bool_]:
     return np.all([(np.abs(x[:, i] - x[:, j]) > least).any(axis=-1) for i, j in pairs], axis=0)
 
 
-def _positive(rows: Array) -> Array:
-    """Flip the rows whose first entry other than zero is negative."""
-    leading = np.take_along_axis(rows, np.argmax(rows != 0, axis=-1)[:, None], axis=-1)
-    return np.where(leading < 0, -rows, rows)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull(Result):
     """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
@@ -175,12 +161,6 @@ class Hull(Result):
 
     centre: Array
     constraints: Constraints
-    w: Array | None = None
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer of one head, at the centre."""
-        return None if self.w is None else (self.centre[None], self.w[None])
 
 
 def hull(found: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY) -> Hull:
@@ -206,4 +186,4 @@ def affine_hull(refined: Refined, data: Data) -> Hull:
     """Take the constraints of the rows where the heads agree, and a point near the hull."""
     around = hull(constraints(refined.agreement, data))
     drawn = refined.agreement.histogram(around.measures["residual"])
-    return replace(around, w=refined.w, figures={"residuals": drawn})
+    return replace(around, theta=around.centre, w=refined.w, figures={"residuals": drawn})

@@ -144,8 +144,8 @@ class Progress:
             result = work(*arguments)
             rows, measures = result.rows, dict(result.measures)
             self.figures |= result.figures
-            if result.layer:
-                better = self._keep(name, *result.layer)
+            if result.theta is not None and result.w is not None and result.offered:
+                better = self._keep(name, result.theta, result.w)
                 measures["error"] = self.errors[-1]["error"]
         except np.linalg.LinAlgError as error:
             raise StageFailed(name, f"the labels are too degenerate ({error})") from error
@@ -162,6 +162,7 @@ class Progress:
 
     def _keep(self, stage: str, theta: Array, w: Array) -> bool:
         """Judge a layer, and say whether it is the best."""
+        theta, w = (part.reshape(-1, *part.shape[-2:]) for part in (theta, w))
         if not (np.isfinite(theta).all() and np.isfinite(w).all()):
             raise StageFailed(stage, "its layer has left the range of float64")
         judged = self._judged(stage, len(self.data), AttentionLayer(theta=theta, w=w))

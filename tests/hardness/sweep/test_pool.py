@@ -9,8 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from hardness.learners.isolated.proc import below
-from hardness.learners.isolated.sandbox import sandboxed
+from hardness.learners.boundary import below, sandboxed
 from hardness.oracles import Budget
 from hardness.runs import planned, processes, run
 from hardness.runs.processes import Aborted, HardLimits, Worker, execute

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from hardness.learners import Outcome
-from hardness.learners.isolated import sandbox
+from hardness.learners import Outcome, boundary
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import parse, read_folder, write_folder
 from instances.errors import ToolkitError
-from tests.hardness.learners.isolated.driving import (
+from tests.hardness.learners.boundary.driving import (
     LEARNERS,
     PLACES,
     SPEC,
@@ -188,7 +187,7 @@ def test_a_sandbox_that_is_required_is_there_or_the_run_is_refused(hardness, mon
     shutil.copy(LEARNERS / "well.py", "mine.py")
     told = ["learn", "mine.py:Eliminates", "parity:d=8,m=2", "--budget-examples", 500]
     required = [*told, "--sandbox"]
-    if not sandbox.unavailable():
+    if not boundary.unavailable():
         assert "process in bubblewrap" in hardness(*required).out
     with placed(False):
         assert "process not sandboxed" in hardness(*told).out
@@ -211,4 +210,4 @@ def test_where_bubblewrap_is_missing_or_refused_is_known_by_a_trial(
         (tmp_path / "bwrap").write_text(script)
         (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert reason in sandbox.unavailable.__wrapped__()
+    assert reason in boundary.unavailable.__wrapped__()

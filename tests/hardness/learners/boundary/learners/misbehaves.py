@@ -11,6 +11,7 @@ import time
 import warnings
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from hardness.learners.learner import Hypothesis
@@ -134,8 +135,8 @@ def junk(_):
 
 
 def say(content, length=None):
-    """A message as the learner's own process sends it."""
-    os.write(int(sys.argv[2]), struct.pack("<IQ", length or len(content), 0) + content)
+    """A message as the child sends it."""
+    os.write(int(sys.argv[2]), struct.pack("!i", length or len(content)) + content)
 
 
 def states(_):
@@ -150,14 +151,12 @@ def states(_):
 
 def patches(oracle):
     """The judge, numpy, the messages and the oracle: those of its own process alone."""
-    import hardness.learners.isolated.child as child
-    import hardness.learners.isolated.messages as messages
+    import hardness.learners.child as child
     import hardness.runs.run as judge
 
     judge.judge = judge.measure = np.mean = np.random.default_rng = None
-    messages.MOST = 1 << 60
     type(oracle.family).trivial_risk = 10**9
-    child.encoded = lambda details: '{"forged": true}'
+    child.reported = lambda details: b'{"forged": true}'
 
 
 def above(send, pid, number):
@@ -167,9 +166,13 @@ def above(send, pid, number):
         sleep()
 
 
-LEARNED = b'{"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": "{}"}'
-ENDED = b'{"op": "ended", "why": "RAISED", "told": '  # with words that a terminal would obey
-ENDED += b'{"reason": "\\u001b]0;x\\u0007\\nrisk 0", "type": "A\\nB"}}'
+LEARNED = {"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": b"{}"}
+LEARNED |= {"layer": None, "predicts": "messages"}
+ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
+ENDED["told"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
+PACKED = {
+    name: msgspec.msgpack.encode(said) for name, said in (("learned", LEARNED), ("ended", ENDED))
+}
 DOES = {
     # What never ends.
     "loop": lambda: forever(lambda: None),
@@ -198,7 +201,7 @@ DOES = {
     # What reaches for what is not its own: descriptors, messages.
     "closes": lambda: os.closerange(0, 1 << 16),
     "half_message": lambda: (say(b"{", 100), sleep()),
-    "forged_learned": lambda: (say(LEARNED), sleep()),  # and reads no more
-    "odd_reason": lambda: (say(ENDED), sleep()),
-    "messages": lambda: forever(lambda: say(b'{"op": "draw", "count": 0}')),
+    "forged_learned": lambda: (say(msgspec.msgpack.encode(LEARNED)), sleep()),  # and reads no more
+    "odd_reason": lambda: (say(msgspec.msgpack.encode(ENDED)), sleep()),
+    "messages": lambda: forever(lambda: say(msgspec.msgpack.encode({"op": "draw", "count": 0}))),
 }

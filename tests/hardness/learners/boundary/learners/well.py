@@ -1,4 +1,4 @@
-"""Learners that behave: the same in process and isolated."""
+"""Learners that behave: the same here and in a child."""
 
 import numpy as np
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hardness.learners.learner import Hypothesis
 
-PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
+PTRACE_SEIZE = 0x4206
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -103,11 +103,14 @@ def copied(pid):
 
 
 def attached(pid):
-    """Whether a debugger could attach; SEIZE does not stop who is attached to."""
-    if LIBC.ptrace(PTRACE_SEIZE, pid, None, None) != 0:
-        return False
-    LIBC.ptrace(PTRACE_DETACH, pid, None, None)
-    return True
+    """Whether a debugger could attach; SEIZE does not stop who is attached to.
+
+    In a process that ends: only then is one that was not stopped let go.
+    """
+    debugger = os.fork()
+    if not debugger:
+        os._exit(LIBC.ptrace(PTRACE_SEIZE, pid, None, None) != 0)
+    return os.waitpid(debugger, 0)[1] == 0
 
 
 def ways(planted, processes):

@@ -6,14 +6,13 @@ import shutil
 
 import pytest
 
-from hardness.learners import Outcome
-from hardness.learners.isolated.messages import Channel
+from hardness.learners import Outcome, boundary
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.processes import execute
 from hardness.runs.registry import parse_learner
 from instances import parse, read_folder, write_folder
-from tests.hardness.learners.isolated.driving import LEARNERS, PLACES, flat, nothing_left, placed
+from tests.hardness.learners.boundary.driving import LEARNERS, PLACES, flat, nothing_left, placed
 
 SPEC, SEED = "parity:d=1000,m=21", 3_141_592_653_589_793_238
 
@@ -74,14 +73,13 @@ def test_the_spy_finds_what_is_there(instance, spy, tmp_path):
 def test_nothing_shows_the_secret(instance, spy, sandboxed, monkeypatch):
     """Neither what it can read, nor what it is sent."""
     sent = []
-    tell = Channel.tell
+    tell = boundary.Child.tell
 
-    def telling(self, message, until=None, arrays=None):
-        sent.append(json.dumps(message).encode())
-        sent.extend(array.tobytes() for array in (arrays or {}).values())
-        tell(self, message, until, arrays)
+    def telling(self, content):
+        sent.append(content)
+        tell(self, content)
 
-    monkeypatch.setattr(Channel, "tell", telling)
+    monkeypatch.setattr(boundary.Child, "tell", telling)
     with nothing_left():
         found = looked(run(parse_learner(spy), instance, Budget(), 0))
     assert found["found"] == []

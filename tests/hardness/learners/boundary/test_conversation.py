@@ -14,22 +14,19 @@ import numpy as np
 import psutil
 import pytest
 
-from hardness.learners import Outcome
-from hardness.learners.isolated import learner as subprocess_learner
-from hardness.learners.isolated.messages import Channel
-from hardness.learners.isolated.proc import below
+from hardness.learners import Outcome, remote
+from hardness.learners.boundary import below
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import play, run
 from hardness.runs.run import attempt
 from instances import parse, read_folder, write_folder
 from tests.conftest import script
-from tests.hardness.learners.isolated.driving import (
+from tests.hardness.learners.boundary.driving import (
     LEARNERS,
     PLACES,
     bare,
     flat,
     foreign_learner,
-    in_threads,
     nothing_left,
 )
 from tests.waiting import wait_for
@@ -40,12 +37,6 @@ FAMILIES = [
     "lwe:n=8,q=17,sigma=1",
     "linear:m=4,k=3,d=6",
 ]
-
-
-@pytest.fixture
-def threads():
-    with in_threads():
-        yield
 
 
 def in_process(name):
@@ -85,7 +76,7 @@ def same(name, source, budget, **how):
 
 def examples_in_any_pieces(spec):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subprocess_learner, "SENT", 1 << 14)  # some pieces come in several parts
+        patch.setattr(remote, "SENT", 1 << 14)  # some pieces come in several parts
         there = same("Sums", parse(spec).instance(3), Budget(examples=900))
     assert flat(there.details)["counts"][-1] == [528, 900]
 
@@ -109,26 +100,26 @@ def test_what_is_learned_in_a_process_is_what_is_learned_here():
     chosen_tokens("nice:m=1,k=2,d=4,noise=0.1,tokens=gaussian")
 
 
-def test_examples(threads):
+def test_examples():
     for spec in FAMILIES:
         examples_in_any_pieces(spec)
 
 
-def test_queries(threads):
+def test_queries():
     for spec in ("parity:d=8,m=3,noise=0.1", "profile:g=majority,d=9,m=3"):
         queries(spec, "samples")
         queries(spec, "exact")
     queries(FAMILIES[2], "samples")
 
 
-def test_chosen_tokens(threads):
+def test_chosen_tokens():
     chosen_tokens(FAMILIES[0])
     chosen_tokens("nice:m=1,k=2,d=4,noise=0.1,tokens=gaussian")
     short = run(foreign_learner("well:Chooses"), parse(FAMILIES[0]).instance(3), Budget(values=700))
     assert (short.outcome, short.usage.values) == (Outcome.VALUES_SPENT, 30)
 
 
-def test_chosen_tokens_that_nobody_can_label(threads, tmp_path):
+def test_chosen_tokens_that_nobody_can_label(tmp_path):
     chooses, family = foreign_learner("well:Chooses"), parse("parity:d=7,m=3")
     refused = play(chooses, family, Budget(), 3)
     assert refused.outcome is Outcome.COULD_NOT_RUN
@@ -141,32 +132,32 @@ def test_chosen_tokens_that_nobody_can_label(threads, tmp_path):
     assert "no secret part" in asked.details["message"]
 
 
-def test_a_budget_of_values_is_kept_by_the_parent(threads):
+def test_a_budget_of_values_is_kept_by_the_parent():
     imposes = foreign_learner("answers:Answers:what=imposes_values")
     found = run(imposes, parse("parity:d=7,m=3").instance(3), Budget(values=5), 0)
     assert (found.outcome, found.usage.values) == (Outcome.VALUES_SPENT, 4)
 
 
-def test_games(threads):
+def test_games():
     family = parse("parity:d=7,m=3")
     learners = in_process("Asks"), foreign_learner("well:Asks")
     here, there = (play(one, family, Budget(), 3) for one in learners)
     assert there.game_record == here.game_record
 
 
-def test_a_query_shows_no_label(threads, monkeypatch):
+def test_a_query_shows_no_label(monkeypatch):
     """No array but tokens is sent; which factor an example has is not among them.
 
     Nor do the factors that a query of few samples is evaluated at tell which ones these have.
     """
     sent = []
-    tell = Channel.tell
+    tell = remote.Talk.tell
 
-    def telling(self, message, until=None, arrays=None):
+    def telling(self, message, arrays=None):
         sent.append((message, arrays or {}))
-        tell(self, message, until, arrays)
+        tell(self, message, arrays)
 
-    monkeypatch.setattr(Channel, "tell", telling)
+    monkeypatch.setattr(remote.Talk, "tell", telling)
     instance = parse("parity:d=10,m=3").instance(3)
     found = run(foreign_learner("well:Asks"), instance, Budget(), 3)
     assert found.outcome is Outcome.LEARNED_NOTHING
@@ -179,11 +170,11 @@ def test_a_query_shows_no_label(threads, monkeypatch):
     assert factors == [[float(v) for v in family.levels]]
 
 
-def test_a_pool_of_many_sets_ends_with_the_time(threads, monkeypatch, ticks):
+def test_a_pool_of_many_sets_ends_with_the_time(monkeypatch, ticks):
     evaluated = []
-    character = subprocess_learner.character
+    character = remote.character
     monkeypatch.setattr(
-        subprocess_learner, "character", lambda *given: evaluated.append(1) or character(*given)
+        remote, "character", lambda *given: evaluated.append(1) or character(*given)
     )
     ticks(0.01)
     family = parse("parity:d=12,m=3")
@@ -194,14 +185,14 @@ def test_a_pool_of_many_sets_ends_with_the_time(threads, monkeypatch, ticks):
     assert 0 < len(evaluated) < 2000  # of 4096
 
 
-def test_a_claim_that_is_no_secret_is_none(threads):
+def test_a_claim_that_is_no_secret_is_none():
     instance = parse("lwr:n=3,q=8,p=8").instance(3)
     found = run(foreign_learner("well:ClaimsZero"), instance, Budget())
     assert found.outcome is Outcome.LEARNED_NOTHING
     assert not found.secret_recovered
 
 
-def test_budgets_are_held(threads):
+def test_budgets_are_held():
     asks = foreign_learner("well:AsksForever")
     for budget, outcome in (
         (Budget(queries=5), Outcome.QUERIES_SPENT),
@@ -212,7 +203,7 @@ def test_budgets_are_held(threads):
         assert found.usage.queries == (budget.queries or found.usage.queries)
 
 
-def test_a_folder_without_its_secret(threads, tmp_path):
+def test_a_folder_without_its_secret(tmp_path):
     instance = parse("parity:d=10,m=3").instance(3)
     write_folder(tmp_path / "it", instance, 500)
     (tmp_path / "it" / "secret.json").unlink()
@@ -225,7 +216,7 @@ def test_a_folder_without_its_secret(threads, tmp_path):
     assert "no secret part" in asks.details["message"]
 
 
-def test_an_oracle_without_queries_says_so(threads):
+def test_an_oracle_without_queries_says_so():
     instance = parse("parity:d=10,m=3").instance(3)
     oracle = ExampleOracle(instance, Meter(Budget()))
     hypothesis, _ = attempt(foreign_learner("well:AsksForever"), oracle, 0)

@@ -4,11 +4,10 @@ from multiprocessing import resource_tracker
 
 import pytest
 
-from hardness.learners import Outcome
-from hardness.learners.isolated import learner as subprocess_learner
+from hardness.learners import Outcome, remote
 from hardness.oracles import Budget
 from hardness.runs.processes import execute
-from tests.hardness.learners.isolated.driving import (
+from tests.hardness.learners.boundary.driving import (
     BUDGET,
     PLACES,
     UNTIMED,
@@ -16,7 +15,6 @@ from tests.hardness.learners.isolated.driving import (
     at_once,
     bare,
     flat,
-    in_threads,
     nothing_left,
     one,
     placed,
@@ -141,10 +139,8 @@ MORE = [  # of the same kinds
 ]
 
 
-# A number that is too large for float64 warns, in a process of its own on its stderr.
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_every_answer_ends_with_its_outcome():
-    with in_threads():
+    with placed(False):
         held(False, {case: one(case) for case in ANSWERS})
 
 
@@ -166,8 +162,8 @@ def ended(cases):
     """Run cases at once, with short graces for those that never end: nobody waits for them."""
     never = [case for case in cases if case.outcome is LATE]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subprocess_learner, "_GRACE", 0.1)
-        patch.setattr(subprocess_learner, "_JUDGING", 0.3)
+        patch.setattr(remote, "_GRACE", 0.1)
+        patch.setattr(remote, "_JUDGING", 0.3)
         found = at_once(never)
     return found | at_once([case for case in cases if case not in never])
 

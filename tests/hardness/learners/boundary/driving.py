@@ -1,26 +1,19 @@
 """What the tests of isolation share: foreign learners by name, runs at once, what is left after."""
 
 import os
-import socket
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import psutil
 import pytest
 
-from hardness.learners import Outcome
-from hardness.learners.isolated import SubprocessLearner, sandbox
-from hardness.learners.isolated.child import converse
-from hardness.learners.isolated.ends import ending
-from hardness.learners.isolated.messages import Broken, Channel
-from hardness.learners.isolated.process import Process
-from hardness.learners.learner import Failed
+from hardness.learners import Outcome, boundary
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
 from hardness.oracles.budget import restart_peak
 from hardness.runs import run
@@ -58,7 +51,7 @@ def foreign_learner(text: str) -> SubprocessLearner:
 PLACES = [
     pytest.param(
         True,
-        marks=pytest.mark.skipif(bool(why := sandbox.unavailable()), reason=str(why)),
+        marks=pytest.mark.skipif(bool(why := boundary.unavailable()), reason=str(why)),
         id="sandbox",
     ),
     pytest.param(False, id="no sandbox"),
@@ -70,45 +63,10 @@ def placed(sandboxed: bool) -> Iterator[None]:
     """Run what is in the block in a sandbox, or as where bubblewrap is not installed."""
     with pytest.MonkeyPatch.context() as patch:
         if sandboxed:
-            patch.setenv(sandbox.SANDBOX, "1")
+            patch.setenv(boundary.SANDBOX, "1")
         else:
-            patch.delenv(sandbox.SANDBOX, raising=False)
-            patch.setattr(sandbox, "unavailable", lambda: "bubblewrap is not installed")
-        yield
-
-
-class _Thread(Process):
-    """A learner's process without the process: its conversation in a thread of this one."""
-
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        self.channel, self.sandboxed, self.peak_bytes = Channel(ours), False, 0
-        self._waiting = Thread(target=self._talk, args=(Channel(theirs),), daemon=True)
-        self._waiting.start()
-
-    def failure(self, words: Any = None, late: bool = False) -> Failed:
-        self.close()
-        return ending(words, late=late)
-
-    def look(self) -> None:
-        """It has no memory of its own."""
-
-    def close(self) -> dict[str, Any]:
-        self.channel.hang_up()
-        self.channel.socket.close()
-        return {}
-
-    def _talk(self, channel: Channel) -> None:
-        with channel.socket, suppress(Broken):
-            channel.say(converse(channel))
-            channel.told()
-
-
-@contextmanager
-def in_threads() -> Iterator[None]:
-    """Learners get no process, which costs half a second: what they hear and say is the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SubprocessLearner, "_started", lambda *_: _Thread())
+            patch.delenv(boundary.SANDBOX, raising=False)
+            patch.setattr(boundary, "unavailable", lambda: "bubblewrap is not installed")
         yield
 
 
@@ -128,8 +86,10 @@ def nothing_left(where: str | None = None) -> Iterator[None]:
         patch.setenv("TMPDIR", own)  # others on this machine use the common one
         patch.setattr(tempfile, "tempdir", own)
         restart_peak()  # which opens its file once in a process, and keeps it
+        boundary.dismiss()
         before = _there()
         yield
+        boundary.dismiss()
         after = _there()
         # What an earlier test left to the collector may be closed meanwhile.
         assert all(after[kind] <= before[kind] for kind in before), (before, after)
