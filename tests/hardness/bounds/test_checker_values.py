@@ -237,6 +237,7 @@ def test_uniform_entries_of_a_weight_mod_2_m_by_enumeration(n, h, modulus, lifts
     counts = Counter(count for count in seen.values() if count)
     assert Counter(w for size, w in tiers for _ in range(size)) == counts
     assert (lost, total) == (0, sum(seen.values()))
+    assert all(size for size, _ in tiers)
     assert [w for _, w in tiers] == sorted((w for _, w in tiers), reverse=True)
 
 
