@@ -187,6 +187,11 @@ class Coded(Family):
         total = float(np.abs(layer.w[:, 0, 0]).sum())
         return 1e-12 * max(float(np.abs(self.factors).max()), total / 200)
 
+    @property
+    def error_rate(self) -> float:
+        """The probability that noise changes a label with an unknown part, or a little more."""
+        return float(self.noise)
+
     @cached_property
     def channel(self) -> NDArray[np.float64]:
         """The chance of each code of a label, by the code that it has without noise: (L, L)."""

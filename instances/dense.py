@@ -46,7 +46,7 @@ class Dense(Family):
     """A family of layers; a subclass gives the fields below and `build`, for random weights.
 
     Other ones give `draw` and `made`, for other secrets, `label` where there is a formula, `reach`
-    where heads cancel, and `disturbed` with `mean` for another noise.
+    where heads cancel, and `disturbed` with `mean` and `error_rate` for another noise.
     """
 
     label_text: ClassVar[str] = (
@@ -141,6 +141,11 @@ class Dense(Family):
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far a member's layer may be from `computed` by rounding: as for codes."""
         return 1e-12 * max(1.0, row_reach(layer) / 200)
+
+    @property
+    def error_rate(self) -> float:
+        """The probability that noise changes a label, or more: normal noise changes each."""
+        return float(self.noise > 0)
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F = E[Y|X], the layer: (n, k, d) -> (n, k, d)."""

@@ -415,6 +415,11 @@ class Direction(Dense):
         flips = stream.words(start, len(y)) < np.uint64(math.floor(self.noise * 2**64))
         return np.where(flips[:, None, None], 2 * self.labelled(x, np.zeros(len(x))) - y, y)
 
+    @property
+    def error_rate(self) -> float:
+        """The rate of flips."""
+        return float(self.noise)
+
     def reach(self, secret: Secret) -> float:
         """Bound rows by A or 1 times the larger of both entries that are read."""
         return max(abs(self._share), 1.0)

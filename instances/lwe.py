@@ -225,6 +225,11 @@ class Modular(Coded):
         """The bits that a label with z_0 = -1 tells of <a, s>: mutual information, t uniform."""
         return self.errors.information(self.q) if self.errors else math.log2(self.outcomes)
 
+    @property
+    def error_rate(self) -> float:
+        """The probability that an error moves <a, s> mod q."""
+        return 1 - self.errors.residues(self.q)[0] / 2**64 if self.errors else 0.0
+
     def require_table(self, most: int = _MAX_TABLE) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""
         if self.q > most:

@@ -3,6 +3,7 @@
 Nothing here trusts a certificate: labels are evaluated by their formula, and the layer as a layer.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from instances import tokens
 from instances.coded import Coded, as_coded
 from instances.dense import require_dense
 from instances.errors import Refuted
-from instances.family import Family
+from instances.family import Family, Secret
 from instances.files import Folder
 from instances.result import Result, TableRow
 
@@ -52,6 +53,20 @@ class LayerCheck:
         return self.error <= self.tolerance
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredCheck:
+    """Stored labels against the formula: how many are different; allowed: as noise explains."""
+
+    examples: int
+    different: int
+    allowed: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether noise explains all differences, with the confidence."""
+        return self.different <= self.allowed
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification(Result):
     """What sampling says about members, beside what is certified of them.
@@ -73,6 +88,8 @@ class Verification(Result):
     disagreements: int = 0
     dimension: tuple[Any, ...]
     layer: LayerCheck | None = None
+    stored: StoredCheck | None = None
+    unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
 
     @property
     def pairs(self) -> int:
@@ -83,7 +100,8 @@ class Verification(Result):
     @property
     def agrees(self) -> bool:
         """Whether everything agrees."""
-        return not self.disagreements and (self.layer is None or self.layer.agrees)
+        checks = [check.agrees for check in (self.layer, self.stored) if check]
+        return not self.disagreements and all(checks)
 
     def _rows(self) -> list[TableRow]:
         known = (f"sampled, {self.confidence:.0%}", self.gram.inequality, self.gram.condition)
@@ -108,7 +126,7 @@ class Verification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""
-        gram, layer = self.gram, self.layer
+        gram, layer, stored = self.gram, self.layer, self.stored
         return {
             "spec": self.spec,
             "agrees": self.agrees,
@@ -131,6 +149,8 @@ class Verification(Result):
                 "bounds_queries": False,
             },
             "layer": layer and {**vars(layer), "agrees": layer.agrees},
+            "stored_unchecked": self.unchecked,
+            "stored": stored and {**vars(stored), "agrees": stored.agrees},
         }
 
     def require(self) -> None:
@@ -149,6 +169,11 @@ class Verification(Result):
                 f"from the label formula by {self.layer.error:.3g}, allowed is "
                 f"{self.layer.tolerance:.3g}"
             )
+        if self.stored and not self.stored.agrees:
+            raise Refuted(
+                f"{self.stored.different} of {self.stored.examples} stored labels are not those of "
+                f"the secret; noise explains at most {self.stored.allowed:.0f}"
+            )
 
 
 def verify(
@@ -162,10 +187,10 @@ def verify(
 ) -> Verification:
     """Sample the correlations of `members` members and check the layer of a few of them.
 
-    With a folder its stored tokens are the sample (as many as there are, at most `samples`), and
-    its secret is one of the members.
+    With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
+    secret is one of the members, and its stored labels are compared with the formula.
     """
-    layer = None
+    each, checks = confidence, dict[str, Any]()
     if isinstance(source, Members):
         sample = of_members(source, seed)
     else:
@@ -173,9 +198,16 @@ def verify(
         stored = _stored_tokens(folder) if folder and folder.count else None
         samples = min(samples, folder.count) if folder and folder.count else samples
         sample = of_family(source, members, seed, own, stored)
-        if source.layer_heads:
-            layer = check_layer(source, sample, samples, seed, stored)
-    gram = sampled(sample, samples, confidence, progress)
+        if own and (source if isinstance(source, Coded) else require_dense(source)).error_rate:
+            each = 1 - (1 - confidence) / 2  # of two statements in one verdict
+        checks = {
+            "layer": check_layer(source, sample, samples, seed, stored)
+            if source.layer_heads
+            else None,
+            "stored": check_stored(folder, own, each) if folder and own else None,
+            "unchecked": folder.count if folder and not own else 0,
+        }
+    gram = sampled(sample, samples, each, progress)
     return Verification(
         spec=sample.spec,
         confidence=confidence,
@@ -183,8 +215,8 @@ def verify(
         where=sample.where,
         known=sample.known,
         dimension=tuple(sample.members[i] for i in dimension(gram.gram, gram.radius)),
-        layer=layer,
         **_compared(gram, sample.certified),
+        **checks,
     )
 
 
@@ -279,3 +311,26 @@ def check_layer(
         tolerance=allowed,
         worst_member=list(worst),
     )
+
+
+def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
+    """Compare all stored labels with the formula of the secret: how many differ."""
+    family = folder.family
+    coded = family if isinstance(family, Coded) else None
+    real = coded or require_dense(family)
+    different = opened = 0
+    for shard in folder.shards:
+        examples = folder.shard(shard)
+        if coded:
+            held = as_coded(examples)
+            clean = coded.codes(secret, held.words, np.zeros(len(held), np.bool_))
+            different += int((clean != held.codes).sum())
+            opened += int(coded.open(held.words).sum())
+        else:
+            apart = np.abs(examples.y - family.label(secret, examples.x)).max(axis=(1, 2))
+            different += int((apart > real.layer_tolerance(family.layer(secret))).sum())
+            opened += len(examples)
+    rate = real.error_rate
+    slack = math.sqrt(opened * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
+    allowed = rate * opened + slack
+    return StoredCheck(examples=folder.count, different=different, allowed=allowed)

@@ -96,7 +96,7 @@ class Transformer(_Network):
         """Make an encoder: (n, k, d) -> (n, k, d)."""
         nn, width, wide = torch.nn, self.width, 4 * self.width
 
-        class Encoder(nn.Module):  # type: ignore[misc, name-defined]
+        class Encoder(nn.Module):  # type: ignore[name-defined]
             def __init__(self, positions: str, heads: int, layers: int) -> None:
                 super().__init__()
                 self.read, self.write = nn.Linear(family.d, width), nn.Linear(width, family.d)
@@ -150,7 +150,7 @@ class Attention(_Network):
         nn, m, d = torch.nn, self.heads or family.layer_heads, family.d
         counted = torch.arange(family.k) < (family.rows or family.k)
 
-        class Layer(nn.Module):  # type: ignore[misc, name-defined]
+        class Layer(nn.Module):  # type: ignore[name-defined]
             def __init__(self) -> None:
                 super().__init__()
                 self.theta = nn.Parameter(torch.randn(m, d, d) / math.sqrt(d))

@@ -231,6 +231,13 @@ def verification_words(found: "Verification") -> str:
             if layer.members
             else "layer         not checked: it has too many heads to be built"
         ]
+    if found.stored:
+        lines += [
+            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
+            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
+        ]
+    elif found.unchecked:
+        lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
     return "\n".join([*lines, good("agrees") if found.agrees else bad("DISAGREES")])
 
 

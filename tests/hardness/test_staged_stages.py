@@ -409,6 +409,27 @@ def test_spare_heads_are_taken_out_and_no_weak_one(kind, noise):
     assert found.error < (1e-20 if noise == 0 else 1.2 * noise**2 / np.mean(data.y**2))
 
 
+def test_under_noise_every_removal_is_polished_and_the_best_kept(monkeypatch):
+    """The cheapest removal by least squares may be the wrong one after the polish."""
+    layer = planted(2, 5)
+    data = labelled(layer, 2000, noise=0.1)
+    parts = data.cut(0, 1200), data.cut(1200, 2000)
+    w = np.stack([0.8 * layer.w[0], layer.w[1], 0.2 * layer.w[0]])
+    start = polish(layer.theta[[0, 1, 0]], w, *parts)
+    polished = []
+
+    def worse_for_the_first(*given):
+        polished.append(polish(*given))
+        return dataclasses.replace(polished[-1], error=1.0) if len(polished) == 1 else polished[-1]
+
+    module = sys.modules["hardness.learners.staged.polish"]
+    monkeypatch.setattr(module, "polish", worse_for_the_first)
+    found = prune(start.theta, start.w, *parts, steps=30, rough=0.1)
+    assert len(found.theta) == 2
+    assert len(polished) >= 3  # two removals, and the better of them again
+    assert found.error == polished[2].error < 0.02
+
+
 def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
     """Two wrong heads of which one does as well: labels that are exact say both are wrong."""
     layer = planted(3, 6)

@@ -18,9 +18,11 @@ from hardness.learners.staged.projection import solve
 from hardness.learners.staged.single import evenness
 from instances.layer import AttentionLayer
 
-# A removal is hopeless if, before the polish, it makes the relative error on the hold-out larger by
-# more than this; if the layer was exact, all that is not nearly so.
-_ROUGH, _SMALL = 0.05, 1e-6
+# A removal is hopeless if, before the polish, the relative error on the hold-out is larger than
+# this; if the layer was exact, if it is all that is not nearly so.
+ROUGH, _SMALL = 0.05, 1e-6
+_SLACK = 1e-3  # relative: descents in noise end so far from the floor
+_BRIEF = 20  # steps of the polish that chooses among removals
 _ROUNDING = 1e-20  # relative errors below it are alike
 # Another head starts at a part of the size of the others, and gains by so many standard errors.
 _NEW_HEAD, _GAIN = 0.1, 2.0
@@ -40,10 +42,17 @@ def left_even(layer: AttentionLayer, validation: Data) -> float:
 
 
 def prune(
-    theta: Array, w: Array, data: Data, validation: Data, steps: int, noisy: bool = True
+    theta: Array,
+    w: Array,
+    data: Data,
+    validation: Data,
+    steps: int,
+    noisy: bool = True,
+    rough: float = ROUGH,
 ) -> Fit:
     """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
 
+    rough: the relative error, beyond that of noise, up to which a removal is tried.
     A head is spare where the error on the hold-out without it is that of rounding. Of labels that
     may be noisy it is also where the squared error is larger by less than the standard error of the
     difference over examples. Not offered where none is.
@@ -59,7 +68,7 @@ def prune(
     """
     left = _fit(theta, w, validation)
     while len(left.theta) > 1:
-        fewer = _best_removal(left, data, validation, steps, noisy)
+        fewer = _best_removal(left, data, validation, steps, noisy, rough)
         if fewer is None:
             break
         left = fewer
@@ -68,24 +77,28 @@ def prune(
     return replace(left, measures=measures, offered=spare > 0)
 
 
-def _best_removal(before: Fit, data: Data, validation: Data, steps: int, noisy: bool) -> Fit | None:
+def _best_removal(
+    before: Fit, data: Data, validation: Data, steps: int, noisy: bool, rough: float
+) -> Fit | None:
     """The best layer of one head less, if it does as well."""
-    exact = before.error <= _ROUNDING
-    most = _SMALL if exact else _ROUGH + (before.error if noisy else 0.0)
+    most = rough + (before.error if noisy else 0.0) if before.error > _ROUNDING else _SMALL
     removals = [_without(i, before.theta, data, validation) for i in range(len(before.theta))]
-    best = None
-    for removal in sorted(removals, key=lambda fit: fit.error):
-        if removal.error > most:
-            break
-        if steps and removal.error > _ROUNDING:
-            removal = polish(removal.theta, removal.w, data, validation, steps)
-        if removal.error <= _ROUNDING:
-            return removal
-        if best is None or removal.error < best.error:
-            best = removal
+    removals = [removal for removal in removals if removal.error <= most]
+    best = min(removals, key=lambda fit: fit.error, default=None)
+    if best and best.error > _ROUNDING and steps:
+        if len(removals) > 1:
+            brief = min(steps, _BRIEF)
+            tried = [polish(fit.theta, fit.w, data, validation, brief) for fit in removals]
+            best = min(tried, key=lambda fit: fit.error)
+        if best.error > _ROUNDING:
+            best = polish(best.theta, best.w, data, validation, steps)
+    if best and best.error <= _ROUNDING:
+        return best
     if best is None or not noisy:
         return None
-    # No worse on the hold-out, beyond the uncertainty of the difference.
+    if best.error <= before.error * (1 + _SLACK):
+        return best
+    # Not worse on the hold-out, beyond the uncertainty of the difference.
     fewer, more = (AttentionLayer(theta=fit.theta, w=fit.w) for fit in (best, before))
     worse = gain(fewer(validation.x), more(validation.x), validation.y)
     return best if worse <= 1 else None

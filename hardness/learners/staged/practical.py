@@ -39,6 +39,9 @@ _ONE_SECONDS, _TWO_SECONDS = 30, 640  # one head, and two, on one core at d = 12
 _ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish if the labels are not exact
 _DESCENTS = ("polish", "second polish", PRUNE, "another head")
+# Once heads were added, the removal that ends at the noise may cost 0.08 before its polish, and
+# cheaper ones not end there.
+_ANY = 0.25
 _MOST_HEADS = 8  # that are counted by held-out examples, under noise
 
 
@@ -234,7 +237,7 @@ def count_heads(settings: Settings, progress: Progress, rng: np.random.Generator
             break
     layer = progress.layer
     if layer.m > before:  # one may have become spare by those after it
-        used = data.cut(0, _NOISY), progress.held_out, settings.polish
+        used = data.cut(0, _NOISY), progress.held_out, settings.polish, settings.noisy, _ANY
         progress.stage(PRUNE, prune, layer.theta, layer.w, *used, examples=len(used[0]))
 
 

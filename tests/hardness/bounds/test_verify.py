@@ -12,7 +12,7 @@ from hardness.bounds import certify, gram, verify
 from hardness.bounds.gram import of_family, of_members, of_sets, sampled
 from hardness.bounds.leap import leaps
 from hardness.bounds.members import Members
-from hardness.bounds.verify import dimension
+from hardness.bounds.verify import check_stored, dimension
 from instances import Parity, parse, sets, symmetric, tokens, write_folder
 from instances.errors import Refuted, TooLarge, UsageError
 from instances.files import read_folder
@@ -310,17 +310,29 @@ def test_a_layer_that_is_too_large_is_left_out_and_said_to_be():
         "hidden:d=8,hard=2,nice=1",
     ],
 )
-def test_the_tokens_of_a_folder_are_the_sample_and_its_secret_a_member(tmp_path, spec):
+def test_a_folder_is_read_back_and_its_labels_checked(tmp_path, spec):
     instance = parse(spec).instance(1)
     family, secret = instance.family, instance.hidden.secret
     folder = write_folder(tmp_path / "x", instance, 20_000)
     found = verify(folder.family, 20, 100_000, folder=folder)
     found.require()
-    assert found.gram.samples == 20_000
+    assert (found.gram.samples, found.stored.examples) == (20_000, 20_000)
     first = found.gram.members[0]
     assert first == secret or representative(family, first) == representative(family, secret)
+    rate = (family if spec.startswith("l") else parse(spec)).error_rate
+    assert bool(found.stored.different) == bool(rate)
+    # Hoeffding, one-sided, where there are errors at all.
+    checked = check_stored(folder, secret, 0.9)
+    opened = int(family.open(folder.examples(0, 20_000).words).sum()) if rate else 0
+    slack = (opened * np.log(1 / (1 - 0.9)) / 2) ** 0.5
+    assert checked.allowed == pytest.approx(rate * opened + slack)
+    stranger = next(
+        s for s in map(family.draw, map(np.random.default_rng, range(9))) if s != secret
+    )
+    assert not check_stored(folder, stranger, 0.9).agrees
     (tmp_path / "x" / "secret.json").unlink()
-    assert verify(family, 20, 1000, folder=read_folder(tmp_path / "x")).agrees
+    found = verify(family, 20, 1000, folder=read_folder(tmp_path / "x"))
+    assert (found.stored, found.unchecked) == (None, 20_000)
 
 
 @dataclass(frozen=True, kw_only=True)

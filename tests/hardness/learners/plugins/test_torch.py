@@ -125,7 +125,9 @@ def test_all_parameters_are_drawn_from_the_runs_seed_or_kept_where_asked(torch):
             learned(Module(make(), steps=20), "nice:m=2,k=2,d=6", 200).risk.value for _ in range(2)
         )
         assert first == again
-        assert first != learned(Module(make(), steps=20), "nice:m=2,k=2,d=6", 200, seed=1).risk.value
+        assert (
+            first != learned(Module(make(), steps=20), "nice:m=2,k=2,d=6", 200, seed=1).risk.value
+        )
     good = learned(Module(own_layer(torch), rate=0.01), "nice:m=2,k=2,d=6", 1000).model
     warm = learned(Module(good, steps=1, warm_start=True), "nice:m=2,k=2,d=6", 100)
     cold = learned(Module(good, steps=1), "nice:m=2,k=2,d=6", 100)
