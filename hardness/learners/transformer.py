@@ -5,12 +5,14 @@ Both are trained as every module of torch is, see `Module`; both need the extra 
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hardness.learners.learner import Hypothesis, View
+from hardness.learners.plugins.load import adapt
 from hardness.learners.plugins.module import Module
 from hardness.oracles import ExampleOracle
 from instances.family import Family, require
@@ -31,10 +33,14 @@ class _Network(ABC):
     patience: int
 
     def __post_init__(self) -> None:
-        for name in (*self.least, "steps", "batch", "patience"):
+        for name in self.least:
             value = getattr(self, name)
-            require(value >= 1, f"{name}={value} given: it must be at least 1")
-        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
+            require(value >= 1, f"{name}={value} given: it must be an integer of at least 1")
+        self._training(len)
+
+    def _training(self, make: Callable[..., Any]) -> Module:
+        names = ("name", "steps", "batch", "rate", "patience")
+        return Module(make, **{name: getattr(self, name) for name in names})
 
     @abstractmethod
     def network(self, torch: Any, family: Family) -> Any:
@@ -43,15 +49,8 @@ class _Network(ABC):
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Train on minibatches of fresh examples, then in rounds, by AdamW."""
         torch = require_extra("torch", self.name)
-        training = Module(
-            lambda: self.network(torch, oracle.family),
-            name=self.name,
-            steps=self.steps,
-            batch=self.batch,
-            rate=self.rate,
-            patience=self.patience,
-        )
-        return training.learn(oracle, rng)
+        training = self._training(lambda: self.network(torch, oracle.family))
+        return adapt(training, self.name).learn(oracle, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ class Transformer(_Network):
     """
 
     name: ClassVar[str] = "transformer"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     about: ClassVar[str] = "a transformer encoder on the tokens, trained by AdamW"
     least: ClassVar[tuple[str, ...]] = ("width", "heads", "layers")
 
@@ -123,7 +122,7 @@ class Attention(_Network):
     """
 
     name: ClassVar[str] = "attention"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     about: ClassVar[str] = "an attention layer trained by AdamW in torch, in rounds"
     least: ClassVar[tuple[str, ...]] = ()
 

@@ -39,9 +39,8 @@ def risk(
     family = family_of(source)
     if view not in ("tokens", "flat", "z"):
         raise UsageError(f"view={view!r} given: tokens, flat or z")
-    shapes = {"tokens": (family.k, family.d), "flat": (family.k * family.d,), "z": ()}
     if is_module(predict):
-        predict = predictor(predict, shapes[view])
+        predict = predictor(predict)
     predict = getattr(predict, "predict", predict)
     if not callable(predict):
         raise UsageError(f"a {type(predict).__name__} given: a function predict(x) is needed")

@@ -91,17 +91,15 @@ class Fit:
 class Viewed:
     """A learner that sees examples in a view, and predicts in it.
 
-    given: what learns. examples: how many it gets at most, all of the budget's by default. view:
-    reduced where the family has it, else flat, unless it is said. name: that of what is given, or
-    of its class, unless it is said. Raises UsageError for a view that
-    there is not, and for less than one example.
+    given: what learns. view: reduced where the family has it, else flat, unless it is said. name:
+    that of what is given, or of its class, unless it is said. Raises UsageError for a view that
+    there is not.
     """
 
     access: ClassVar[Access] = "examples"
     kind: ClassVar[str]  # what it is, of an object that does not say
 
     given: Any
-    examples: int | None = None
     view: View | None = None
     name: str = ""
 
@@ -113,10 +111,6 @@ class Viewed:
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
                 f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
-            )
-        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
-            raise UsageError(
-                f"{what}: examples={self.examples!r} given: an integer of at least 1 is needed"
             )
 
     @property
@@ -134,7 +128,16 @@ class Viewed:
 
 @dataclass(frozen=True, eq=False)
 class Gathering(Viewed, ABC):
-    """A learner that gathers all its examples before it fits."""
+    """A learner that gathers all its examples before it fits, or `examples` of them."""
+
+    examples: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
+            raise UsageError(
+                f"examples={self.examples!r} given: an integer of at least 1 is needed"
+            )
 
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""

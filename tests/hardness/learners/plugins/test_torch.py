@@ -177,18 +177,11 @@ def test_training_that_diverges_says_so(torch):
 def test_modules_that_do_not_fit(torch):
     nn = torch.nn
     for make, words in [
-        (
-            lambda: nn.Linear(8, 2),
-            r"of inputs \(2, 2, 8\) Linear gives \(2, 2, 2\): \(2, 2, 8\) is",
-        ),
-        (
-            lambda: nn.Linear(7, 8),
-            r"does not take inputs of shape \(2, 2, 8\) \(mat1 .*view='flat'\)$",
-        ),
-        (lambda inputs: nn.Linear(inputs, 1), "it is called as network"),
+        (lambda: nn.Linear(8, 2), r"\(2, 2, 8\) to \(2, 2, 8\) \(it gives \(2, 2, 2\)\)"),
+        (lambda: nn.Linear(7, 8), r"^Linear does not map \(2, 2, 8\) .* \(mat1 .*view='flat'\)$"),
         (lambda: 3, "Module: a int was made: a torch module is needed"),
-        (lambda: nn.LSTM(8, 8), "LSTM gives a tuple"),
-        (lambda: nn.Identity(), "has no parameters to train"),
+        (lambda: nn.LSTM(8, 8), r"^LSTM does not map .* got tuple\)"),
+        (lambda: nn.Identity(), "has no parameters"),
     ]:
         with pytest.raises(UsageError, match=words):
             learned(Module(make, name="net"), "parity:d=8,m=3", 100)
@@ -196,9 +189,9 @@ def test_modules_that_do_not_fit(torch):
         adapt(type("Three", (torch.nn.Linear,), {"__init__": three}), "mine.py: Three")
     assert "the class Three" in str(caught.value)
     if not torch.cuda.is_available():
-        with pytest.raises(UsageError, match=r"^device='cuda' given: torch sees no GPU here"):
+        with pytest.raises(UsageError, match=r"^device='cuda' given: torch sees no GPU"):
             learned(Module(nn.Linear(8, 8), device="cuda"), "parity:d=8,m=3", 100)
-    with pytest.raises(UsageError, match="a lambda given: it has no name"):
+    with pytest.raises(UsageError, match="of a lambda say name="):
         Module(lambda: nn.Linear(8, 8))
     assert adapt(lambda: nn.Linear(8, 8), "here").name == "Linear"
 
@@ -212,12 +205,11 @@ def test_settings_out_of_range():
         ({"steps": 0}, "steps=0"),
         ({"batch": 1.5}, "batch=1.5"),
         ({"rate": 0}, "rate=0"),
-        ({"decay": -1}, "decay=-1"),
         ({"view": "bits"}, "view='bits'"),
     ):
         with pytest.raises(UsageError, match=words):
             Module(len, **given)
-    with pytest.raises(UsageError, match="a torch module is needed, or a function"):
+    with pytest.raises(UsageError, match="a torch module is needed, or make"):
         Module(3)
 
 
