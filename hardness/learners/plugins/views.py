@@ -8,7 +8,7 @@ of it, of the open examples alone. samples, of families with linear_forms: a (n,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -40,6 +40,7 @@ DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how m
 _NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
 
 Array = NDArray[Any]
+Predicts = Callable[[Array], Any]  # rows of a view's x -> rows of its y
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,18 +74,6 @@ class Data:
             return np.full(self.y.shape, self.y.mean())
         shape = (-1, self.family.k, self.family.d)
         return self.family.known(self.x.reshape(shape)).reshape(self.y.shape)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
-    """What a learner made of examples: rows of the view's x -> rows of its y; None for nothing.
-
-    outcome: why it stopped early. details: numbers worth keeping.
-    """
-
-    predict: Callable[[Array], Any] | None
-    outcome: Outcome | None = None
-    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,22 +137,16 @@ class Gathering(Viewed, ABC):
         if not len(data):
             return nothing(family, data.outcome, **details)
         try:
-            found = self.fit(data, oracle, rng)
+            predict, more = self.fit(data, rng)
         except Exception as error:
             error.add_note(f"(in the view '{view}': x {data.x.shape}, y {data.y.shape})")
             raise
-        details |= found.details
-        if found.predict is None:
-            return nothing(family, found.outcome, **details)
-        return Hypothesis(
-            predict=completed(family, view, found.predict),
-            outcome=found.outcome or data.outcome,
-            details=details,
-        )
+        predict = completed(family, view, predict)
+        return Hypothesis(predict=predict, outcome=data.outcome, details=details | more)
 
     @abstractmethod
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
-        """Learn from examples, of which there is at least one."""
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
+        """Learn from at least one example: rows of x -> rows of y, and numbers worth keeping."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,14 +174,14 @@ class Function(Gathering):
                 "learn(x, y, rng) is needed"
             )
 
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""
         third = (rng,) if takes_rng(self.given) else ()
         predict = self.given(data.x, data.y, *third)
         if not callable(predict):
-            said = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
-            raise Failed(Outcome.INVALID, {"reason": said})
-        return Fit(predict=predict)
+            gave = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": gave})
+        return predict, {}
 
 
 def function(
@@ -255,8 +238,8 @@ def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
 
         seen = samples(drawn)
         return seen.a, seen.codes
-    found = reduce(drawn)
-    return found.signs().astype(np.float64), found.values, found.codes
+    opened = reduce(drawn)
+    return opened.signs().astype(np.float64), opened.values, opened.codes
 
 
 def flat(x: Array) -> NDArray[np.float64]:
@@ -264,11 +247,10 @@ def flat(x: Array) -> NDArray[np.float64]:
     return x.reshape(len(x), x.shape[1] * x.shape[2]).astype(np.float64)
 
 
-def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Predict:
+def completed(family: Family, view: View, predict: Predicts) -> Predict:
     """Make a prediction in a view one of labels, (n, k, d) -> (n, k, d), in batches.
 
-    predict: rows of the view's x -> rows of its y. What does not fit makes the
-    prediction raise Failed.
+    What does not fit makes the prediction raise Failed.
     """
     if view == "reduced":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
@@ -285,9 +267,7 @@ def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Pr
     return batched(labels)
 
 
-def _of_samples(
-    family: Family, z: NDArray[np.float64], predict: Callable[[Array], Any]
-) -> NDArray[np.float64]:
+def _of_samples(family: Family, z: NDArray[np.float64], predict: Predicts) -> NDArray[np.float64]:
     """Make predictions of b those of the factor, less its public part: (n, d) -> (n,).
 
     Between two codes, as a mean of b may lie, the factor is between their levels.
@@ -301,7 +281,7 @@ def _of_samples(
     return factor - known_factor(family, z)
 
 
-def batched(predict: Callable[[Array], Any]) -> Predict:
+def batched(predict: Predicts) -> Predict:
     """Evaluate a prediction of labels on a bounded number of examples at once."""
 
     def batches(x: Array) -> Array:
@@ -323,16 +303,16 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
     if hasattr(values, "detach"):  # a torch tensor that may still carry its gradient
         values = values.detach().cpu()
     try:
-        found = np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise _invalid(f"gave a {type(values).__name__} that is no array", shape) from error
-    if found.shape == (*shape, 1):
-        found = found[..., 0]
-    if found.dtype.kind not in "fiub":
-        raise _invalid(f"gave {type(values).__name__} of {found.dtype}, no real numbers", shape)
-    if found.shape != shape:
-        raise _invalid(f"gave the shape {found.shape}", shape)
-    return found.astype(np.float64) if found.dtype.kind == "b" else found
+    if array.shape == (*shape, 1):
+        array = array[..., 0]
+    if array.dtype.kind not in "fiub":
+        raise _invalid(f"gave {type(values).__name__} of {array.dtype}, no real numbers", shape)
+    if array.shape != shape:
+        raise _invalid(f"gave the shape {array.shape}", shape)
+    return array.astype(np.float64) if array.dtype.kind == "b" else array
 
 
 def _invalid(what: str, shape: tuple[int, ...]) -> Failed:

@@ -154,6 +154,28 @@ def test_optimizer_schedule_and_patience_are_taken(torch):
     assert len({held for _, _, held in found.details["curve"]}) == 1
 
 
+@pytest.mark.parametrize(("noise", "stops"), [("0.1", 20), ("0", 1)])
+def test_label_noise_does_not_end_training(torch, noise, stops):
+    """A held-out loss below the target ends it at the first look, if no noise is counted in it."""
+    given = Module(own_layer(torch), steps=20, target=100.0)
+    made = learned(given, f"nice:m=2,k=2,d=6,noise={noise}", 200)
+    assert made.details["steps"] == stops
+
+
+def test_a_layer_that_is_no_method_is_left_alone(torch):
+    """Many modules call an inner one `layer`; heads are those of a method."""
+
+    class Wrapped(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(6, 6)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    assert learned(Module(Wrapped(), steps=5), "nice:m=2,k=2,d=6", 100).layer is None
+
+
 def test_time_ends_training(torch, ticks):
     ticks(0.1)
     given = Module(layers(torch), steps=10**5, view="reduced")
