@@ -69,8 +69,7 @@ class Estimator(Gathering):
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Fit a fresh object: a classifier to levels, a regressor to the labels."""
-        estimator = self.make()
-        _seed(estimator, rng)
+        estimator = seeded(self.make(), rng)
         if is_classifier(estimator):
             return _classify(estimator, data)
         try:
@@ -142,15 +141,16 @@ def _fitted(estimator: Any, x: Array, y: Array) -> Any:
     return fitted
 
 
-def _seed(estimator: Any, rng: np.random.Generator) -> None:
+def seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """Set what is None of an object's random_state, and of all steps within it; gives it back."""
     if not hasattr(estimator, "get_params"):
         if getattr(estimator, "random_state", 0) is None:
             estimator.random_state = int(rng.integers(1 << 31))
-        return
-    names = [n for n in estimator.get_params(deep=True) if n.split("__")[-1] == "random_state"]
-    for name in sorted(names):
-        if estimator.get_params(deep=True)[name] is None:
+        return estimator
+    for name, value in sorted(estimator.get_params().items(), key=lambda item: item[0]):
+        if name.split("__")[-1] == "random_state" and value is None:
             estimator.set_params(**{name: int(rng.integers(1 << 31))})
+    return estimator
 
 
 def fits(value: Any) -> bool:
