@@ -32,8 +32,9 @@ def make(
 
     view: tokens gives X and y (n, k, d), of any family. z gives X (n, d-1) of -1 and +1 and y (n,),
     the label's unknown factor, of families whose labels have one. test_samples: with it
-    (X_train, X_test, y_train, y_test) are given, as by `train_test_split`; no example is in both.
-    The first of more samples are the same.
+    (X_train, X_test, y_train, y_test) are given, as by `train_test_split`: the first n_samples,
+    then others. Where there are few tokens, draws of both may be equal. The first of more samples
+    are the same.
 
     >>> X, y = make("nice:m=2,k=3,d=8", 100)
     >>> X.shape, y.shape

@@ -6,9 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
+import hardness
+from hardness.icl.prompts import Prompts
 from hardness.learners import Outcome
 from hardness.learners.plugins import Module, adapt, load, template
-from hardness.oracles import Budget
+from hardness.oracles import Budget, clock
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import run
 from instances import UsageError, parse
 
@@ -174,6 +177,66 @@ def test_a_layer_that_is_no_method_is_left_alone(torch):
             return self.layer(x)
 
     assert learned(Module(Wrapped(), steps=5), "nice:m=2,k=2,d=6", 100).layer is None
+
+
+def test_seconds_begin_after_the_first_step(torch, monkeypatch):
+    """What torch imports, however long, is no part of learning: the clock moves in `warm_up`."""
+    now = [0.0]
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+    warm_up = Module.warm_up
+
+    def slow(self, family):
+        warm_up(self, family)
+        now[0] += 1000.0
+
+    monkeypatch.setattr(Module, "warm_up", slow)
+    given = Module(own_layer(torch), steps=5, callback=lambda *_: now.__setitem__(0, now[0] + 1))
+    made = learned(given, "nice:m=2,k=2,d=6", 100, seconds=30.0)
+    assert made.outcome is not Outcome.SECONDS_SPENT
+    assert made.usage.seconds == 5.0
+    made = run(parse_learner("attention:steps=5"), parse("nice:m=2,k=2,d=6").instance(0), Budget())
+    assert made.usage.seconds == 0.0
+
+
+def test_a_learner_of_torch_gives_the_same_twice(torch):
+    instance = parse("nice:m=2,k=2,d=6").instance(0)
+    for text in ("transformer:steps=10", "attention:steps=10"):
+        first, again = (run(parse_learner(text), instance, Budget(examples=200)) for _ in "ab")
+        assert first.risk == again.risk
+        assert first.details == again.details
+
+
+def test_a_model_trained_outside_is_judged(torch):
+    """`hardness.datasets.torch` gives what a loop trains on, `hardness.risk` judges."""
+    spec, net = "nice:m=2,k=2,d=4", torch.nn.Linear(4, 4)
+    train, test = hardness.datasets.torch(spec, 400, 1, test_samples=100)
+    assert (len(train), len(test)) == (400, 100)
+    whole = hardness.datasets.torch(spec, 500, 1).tensors  # no example is drawn for both
+    for column in (0, 1):
+        both = torch.cat([train.tensors[column], test.tensors[column]])
+        assert (both == whole[column]).all()
+    before = hardness.risk(net, spec, seed=1)
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=100)
+    x, y = train.tensors
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    assert hardness.risk(net, spec, seed=1).high < min(1, before.low)
+    assert hardness.risk(net, spec, seed=2).low > 1  # of another instance
+
+
+def test_prompts_are_tensors(torch):
+    law = Prompts(n=6, sigma=np.eye(3), task=np.eye(3))
+    z, target = hardness.datasets.prompts(law, 50).tensors
+    assert (z.shape, target.shape) == ((50, 7, 4), (50,))
+    assert (z[:, -1, -1] == 0).all()
+    loss, error = hardness.datasets.prompt_loss(lambda z: torch.zeros(len(z), 1), law)
+    assert abs(loss - law.power) < 5 * error
 
 
 def test_time_ends_training(torch, ticks):
