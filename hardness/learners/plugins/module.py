@@ -144,17 +144,20 @@ class Module(Viewed):
             net = self.given(*(held.x.shape[-1], outputs)[: len(needs(self.given))])
         if not isinstance(net, torch.nn.Module):
             raise UsageError(f"Module: {described(net)} was made: a torch module is needed")
-        x, y = held.x[:2], held.y[:2]
+        x, y, predict = held.x[:2], held.y[:2], predictor(net.float())
+        name, fits = type(net).__name__, False
         try:
-            shape = predictor(net.float())(x).shape
-            fits, gives = shape in (y.shape, (*y.shape, 1)), f"it gives {shape}"
+            made = predict(x)
+            fits, gives = made.shape in (y.shape, (*y.shape, 1)), f"it gives {made.shape}"
         except (RuntimeError, ValueError, IndexError, TypeError, AssertionError) as error:
-            fits, gives = False, " ".join(str(error).split())
+            gives = " ".join(str(error).split())
         require(
             fits,
-            f"{type(net).__name__} does not map {x.shape} to {y.shape} ({gives}): make it of that "
-            "size, or name another view, as in Module(net, view='flat')",
+            f"{name} does not map {x.shape} to {y.shape} ({gives}): make it of that size, or name "
+            "another view, as in Module(net, view='flat')",
         )
+        apart = np.allclose(predict(x[:1]), made[:1], rtol=1e-3, atol=1e-3, equal_nan=True)
+        require(apart, f"{name} mixes the examples of a batch: has it batch_first=True?")
         require(any(p.requires_grad for p in net.parameters()), f"{self.name} has no parameters")
         return net
 
