@@ -105,8 +105,8 @@ class Module(Viewed):
         torch = require_extra("torch", self.name)
         family, view, device = oracle.family, self.view or "tokens", self._device(torch)
         left = (oracle.meter.budget.examples or sys.maxsize) - oracle.meter.examples
-        held = gather(oracle, view, min(_AT_ONCE, max(1, left // 10)))
-        if not len(held):  # none is open in the view
+        held = gather(oracle, view, min(_AT_ONCE, left // 10)) if left >= 10 else None
+        if not held:  # too few, or none is open in the view
             raise Spent("examples")
         # The generator of all of torch is put back: other learners of the process draw from it.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
