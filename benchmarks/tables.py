@@ -103,7 +103,8 @@ def fewest(learner: str, spec: str) -> str:
     for count in EXAMPLES:
         one = run(parse_learner(learner), instance, Budget(examples=count, seconds=60))
         if not one.passed:
-            return found or f"not with {count:,} (risk {one.risk.value:.2f})"
+            risk = f"risk {one.risk.value:.2f}" if one.risk else one.outcome.value
+            return found or f"not with {count:,} ({risk})"
         found = f"{count:,} ({one.usage.seconds:.1f} s)"
     return found
 
