@@ -108,7 +108,8 @@ def fewest(learner: str, spec: str, seconds: list[float]) -> str:
         if count == EXAMPLES[0]:
             seconds.append(tried.usage.seconds)
         if not tried.passed:
-            return solved or f"not with {count:,} (risk {tried.risk.value:.2f})"
+            risk = f"risk {tried.risk.value:.2f}" if tried.risk else tried.outcome.value
+            return solved or f"not with {count:,} ({risk})"
         solved = f"{count:,}"
     return solved
 

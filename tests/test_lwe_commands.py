@@ -75,6 +75,7 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
         raise TooLarge(f"{what} needs more memory")
 
     monkeypatch.setattr("hardness.attacks.lattice.require_memory", full)
+    monkeypatch.setattr("hardness.attacks.core.SecretSearch.computes_long", False)  # here, then
     spec = "lwr:n=10,q=256,p=16,secret=ternary,h=2"
     found = hardness("attack", spec, "--seeds", 1, "--jobs", 1, "--budget-seconds", 20, "--json")
     assert found.code == 0, found.err
@@ -162,6 +163,13 @@ def test_a_declared_deviation_that_the_residuals_contradict_is_said(hardness):
     wide = " ".join(hardness(*line, spec.format(6)).out.split())
     assert re.search(r"6 is declared, and reach \d+: the declared one does not hold, by \d", wide)
     assert "does not hold" not in hardness(*line, spec.format(3)).out
+
+
+def test_an_estimate_counts_the_same_samples_before_the_runs_and_beside_them(hardness):
+    found = hardness("attack", "lwe:n=10,q=97,sigma=1", "--learner", "primal", "--seeds", "1")
+    before = found.err.split(" samples, ")[0].split()[-1]
+    beside = next(line for line in found.out.splitlines() if "estimate" in line).split()
+    assert before == beside[-3]  # then operations and seconds
 
 
 def test_meeting_in_the_middle_without_a_weight_asks_for_one(hardness):

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from hardness.learners.learner import Hypothesis, Outcome, View, member, nothing
 from hardness.oracles import ExampleOracle, Spent
@@ -309,6 +308,8 @@ def _limits(gathered: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64
         return np.zeros(len(gathered), np.int64)
     likely = family.chances > 0
     cost = by_error[likely] / COST_UNIT
+    from scipy.special import logsumexp  # which linear algebra does without
+
     moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
     spare = math.log(len(gathered) / REJECTED)
     bound = counts * cost.max()

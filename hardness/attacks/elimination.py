@@ -6,6 +6,7 @@ among those it uses spoils it, and is noticed. `elimination` is the same for par
 thousands of coordinates.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import Attack, equations, gather, is_member
+from hardness.attacks.core import SPARE_BITS, Attack, equations, gather, is_member
 from hardness.learners.learner import Hypothesis, Outcome, member, nothing
 from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle
@@ -50,6 +51,9 @@ class ModLinear(Attack):
         """Return that labels are no residues, or None: what is rounded is not linear."""
         if forms.interval != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal"
+        least = math.ceil(SPARE_BITS / math.log2(forms.q))
+        if self.checks < least:
+            return f"checks={self.checks} given: at least {least} confirm a secret mod {forms.q}"
         return None
 
     def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
@@ -81,7 +85,10 @@ class Elimination(Attack):
     checks: int = 32
 
     def __post_init__(self) -> None:
-        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+        require(
+            self.checks >= SPARE_BITS,
+            f"checks={self.checks} given: at least {SPARE_BITS} must confirm a secret",
+        )
 
     def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""

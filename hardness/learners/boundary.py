@@ -174,9 +174,9 @@ class Child:
         said = self._said()
         self._output.truncate(0)
         with _lock:
-            _idle[self.key] = self
-            old = [_idle.pop(key) for key in list(_idle)[:-_IDLE_CHILDREN]]
-        for child in old:
+            old, _idle[self.key] = [_idle.pop(self.key, None)], self  # of two runs at a time
+            old += [_idle.pop(key) for key in list(_idle)[:-_IDLE_CHILDREN]]
+        for child in filter(None, old):
             child.close()
         return said
 

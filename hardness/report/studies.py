@@ -44,7 +44,7 @@ def planned_words(name: str, found: Estimate) -> str:
     tries = f", 2^{found.repetitions:.1f} tries if no right one fails" if found.repetitions else ""
     return (
         f"{name}: {_estimated(found)} block {found.beta}{fails}{tries}, dimension {found.d}, "
-        f"{found.m} samples, 2^{found.rank:.1f} operations"
+        f"{found.sample_words} samples, 2^{found.rank:.1f} operations"
     )
 
 

@@ -141,4 +141,5 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
         if not isinstance(innermost(learner), SubprocessLearner) and name not in _warm:
             _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it
-                learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))
+                tried = learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))
+                tried[0].close()

@@ -149,8 +149,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         'examples'
         """
         usage, budget, outcome = self.usage, self.budget, self.outcome
-        if outcome is Outcome.COULD_NOT_RUN:
-            return "machine"
+        if outcome is Outcome.COULD_NOT_RUN:  # but for what the learner itself does not take
+            return "none" if "stage" in self.details else "machine"
         if outcome is Outcome.CRASHED:  # but for exceptions and exits, which are the learner's own
             return "none" if self.details.keys() & {"type", "exit_code"} else "machine"
         if outcome is Outcome.SECONDS_SPENT or (

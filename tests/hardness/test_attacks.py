@@ -1,10 +1,12 @@
 """Attacks on LWE and its kin: secrets are found, coins show none."""
 
 import itertools
+import json
 import math
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,12 @@ from hardness.attacks.core import (
     samples_to_confirm,
 )
 from hardness.attacks.elimination import independent, inverse, solve
-from hardness.attacks.lattice import dropped_coordinates, max_restarts
+from hardness.attacks.lattice import (
+    LARGEST_BLOCK,
+    STRATEGIES,
+    dropped_coordinates,
+    max_restarts,
+)
 from hardness.attacks.restricted import expected_trials
 from hardness.learners import Outcome
 from hardness.oracles import Budget, ExampleOracle, Meter
@@ -345,22 +352,17 @@ def test_bkz_finds_what_lll_does_not():
     assert (found.secret_recovered, found.details["block"]) == (True, 32)
 
 
-@pytest.mark.lattice
 def test_stored_pruning_radii_have_the_success_that_they_say():
-    """By fplll's own count for the profiles that benchmarks/pruning.py assumes."""
-    pytest.importorskip("fpylll")
-    from fpylll import Pruning
-    from fpylll.fplll.bkz_param import load_strategies_json
-
-    from hardness.attacks.lattice import LARGEST_BLOCK, STRATEGIES
-
-    strategies = load_strategies_json(STRATEGIES.encode())
-    assert len(strategies) == LARGEST_BLOCK + 1
-    for size in range(32, 61, 4):
-        (radii,) = strategies[size].pruning_parameters
-        profile = [1.0129 ** (-4 * i) for i in range(size)]
-        counted = Pruning.Pruner(1.0, 1.0, [profile], 0.5).measure_metric(radii.coefficients)
-        assert counted == pytest.approx(radii.expectation, rel=0.02)
+    """By vectors of random direction, all of whose parts must be within the radii."""
+    strategies = json.loads(Path(STRATEGIES).read_text())
+    assert [made["block_size"] for made in strategies] == [*range(LARGEST_BLOCK + 1)]
+    rng = np.random.default_rng(1)
+    for size in (31, 36, 40, 41, 44, 50, 60, 70, 80):
+        ((_, radii, stated),) = strategies[size]["pruning_parameters"]
+        assert len(radii) == size
+        parts = np.cumsum(rng.standard_normal((20_000, size)) ** 2, axis=1)[:, ::-1]
+        within = np.all(parts <= parts[:, :1] * np.array(radii), axis=1).mean()
+        assert within == pytest.approx(stated, abs=4 * (0.5 / 20_000) ** 0.5)
 
 
 @pytest.mark.lattice

@@ -177,6 +177,7 @@ def test_what_the_machine_ended_is_told_apart():
     changed = [
         replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
     ]
+    changed[0] = replace(changed[0], details={"stage": "supports"})
     found = replace(found, runs=(*changed, *found.runs[3:]))
     words = page_of(report_of_comparison(found, "x")).words
     assert "2 runs ended by what is not the same on every machine (1 by machine, 1 by se" in words

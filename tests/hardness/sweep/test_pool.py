@@ -189,8 +189,9 @@ def test_getting_ready_runs_what_can_run_and_passes_over_the_rest(monkeypatch):
 
     def noted(learner, *rest):
         asked.append(learner.name)
-        learn_once(learner, *rest)
+        done = learn_once(learner, *rest)
         asked.append("ran")
+        return done
 
     monkeypatch.setattr(planned, "_warm", set())
     monkeypatch.setattr(planned, "learn_once", noted)
