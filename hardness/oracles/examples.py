@@ -54,8 +54,8 @@ class ExampleOracle:
 class Rounds:
     """Gives the numbers of examples that were drawn, again and again, each round in a new order.
 
-    What is given again is no new evidence: a learner that estimates or tests with its examples must
-    not draw them from here.
+    Examples that are given again are not new evidence: a learner that estimates or tests with its
+    examples must not draw them from here.
 
     >>> from hardness.oracles import Budget
     >>> rounds = Rounds(np.arange(5), Meter(Budget()), np.random.default_rng(0))
@@ -102,7 +102,7 @@ class Epochs(ExampleOracle):
         """Start the first of so many epochs; rng orders the others."""
         self.family, self.meter = oracle.family, oracle.meter
         self._oracle, self._epochs, self._rng = oracle, epochs, rng
-        self._first = 0  # examples of the first epoch
+        self._first: list[Examples] = []  # epoch's, if there is another
         self._rounds: Rounds | None = None  # after it
         self._tensors: dict[str, NDArray[Any]] = {}
 
@@ -122,14 +122,16 @@ class Epochs(ExampleOracle):
             try:
                 drawn = self._oracle.draw(count)
             except Spent as spent:
-                if spent.resource != "examples" or not self._first or self._epochs == 1:
+                if spent.resource != "examples" or not self._first:
                     raise
-                every = self._oracle.again()  # the last of them are those of the first epoch
-                self._tensors = every.tensors
-                rows = np.arange(len(every) - self._first, len(every))
-                self._rounds = Rounds(rows, self.meter, self._rng)
+                parts = [part.tensors for part in self._first]
+                self._tensors = {n: np.concatenate([p[n] for p in parts]) for n in parts[0]}
+                rows = np.arange(sum(map(len, self._first)))
+                self._rounds, self._first = Rounds(rows, self.meter, self._rng), []
             else:
-                self._first += len(drawn)
+                if self._epochs > 1:
+                    self._first.append(drawn)
+                    require_examples(self.family, sum(map(len, self._first)))
                 return drawn
         if self.ended:
             raise Spent("examples")

@@ -18,6 +18,7 @@ from hardness.learners import Outcome, remote
 from hardness.learners.boundary import below
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import play, run
+from hardness.runs.registry import parse_learner
 from hardness.runs.run import attempt
 from instances import parse, read_folder, write_folder
 from tests.conftest import script
@@ -250,3 +251,31 @@ def test_nothing_outlives_the_command(number, sandboxed, tmp_path, interruptible
         wait_for(lambda: all(map(gone, there)))
         if number != signal.SIGKILL or sandboxed:  # else the scratch folder stays
             wait_for(lambda: not list(tmp_path.iterdir()))
+
+
+ROUND_AND_ROUND = """
+from hardness.learners import nothing
+from hardness.oracles import Epochs, Spent
+
+class Around:
+    name, about, access, revision = "around", "", "examples", 1
+
+    def supports(self, family):
+        return None
+
+    def learn(self, oracle, rng):
+        seen, again = [], Epochs(oracle, 3, rng)
+        try:
+            while True:
+                seen.append(len(again.draw(20)))
+        except Spent:
+            return nothing(oracle.family, epochs=again.epoch, seen=sum(seen))
+"""
+
+
+def test_a_learner_from_a_file_may_go_round_its_examples_in_epochs(tmp_path):
+    (tmp_path / "mine.py").write_text(ROUND_AND_ROUND)
+    learner = parse_learner(f"{tmp_path / 'mine.py'}:Around")
+    done = run(learner, parse("parity:d=8,m=2").instance(0), Budget(examples=50))
+    assert done.usage.examples == 50
+    assert done.details["reported"] == {"epochs": 3, "seen": 150}
