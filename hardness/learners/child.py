@@ -227,7 +227,9 @@ def main(descriptor: int, limits: dict[str, list[int]]) -> None:
                 if words:
                     channel.say(words)
                     channel.told()  # that it is over: the parent ends a child that it is done with
-            busy = threading.active_count() > 1 or below(os.getpid())
+            # The thread of tqdm's bars stays, and does nothing of a run.
+            threads = [type(thread).__module__ for thread in threading.enumerate()]
+            busy = len(threads) - threads.count("tqdm._monitor") > 1 or below(os.getpid())
             channel.say(Idle(clean=not busy and (not folder or emptied(before))))
     os._exit(LOST)
 

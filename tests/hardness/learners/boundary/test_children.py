@@ -1,5 +1,6 @@
 """Children that are used again: the same results, budgets kept, what was offered stands."""
 
+import threading
 import time
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +12,7 @@ from hardness.learners import Outcome, boundary, remote
 from hardness.learners.learner import Hypothesis, member
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.runs.registry import parse_learner
+from hardness.runs.registry import LEARNERS, parse_learner
 from instances import parse
 from instances.errors import ToolkitError
 from tests.hardness.learners.boundary.driving import nothing_left
@@ -78,6 +79,33 @@ class Endless:
             time.sleep(1)
 
 
+class AtOnce(threading.Timer):
+    """A deadline of a run that is over as soon as it begins; others, as of imports, are kept."""
+
+    def start(self):
+        if self.interval == UNHURRIED + remote._GRACE:
+            self.function()
+        else:
+            super().start()
+
+
+TAKES = ("nice:m=2,k=2,d=8", "linear:m=1,k=2,d=4", "lwe:n=6,q=17,sigma=1,secret=binary")
+TAKES += ("lwe:n=8,q=97,sigma=1", "lwr:n=6,q=8,p=4", "lpn:n=8,noise=0.1", "parity:d=8,m=2")
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, kind in LEARNERS.items() if getattr(kind, "computes_long", None) is True]
+)
+def test_whoever_computes_long_keeps_its_seconds(name, monkeypatch):
+    """The deadline is injected: the child is ended when it is told to learn, however fast it is."""
+    monkeypatch.setattr(threading, "Timer", AtOnce)
+    learner = parse_learner(name)
+    spec = next(spec for spec in TAKES if not learner.supports(parse(spec)))
+    found = run(learner, parse(spec).instance(1), Budget(examples=500, seconds=UNHURRIED), 1)
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert "from outside" in found.details["ended"]
+
+
 INSTANCE = parse("parity:d=8,m=2").instance(0)
 
 
@@ -133,3 +161,24 @@ def test_nothing_that_a_run_leaves_in_its_child_changes_the_next(tmp_path):
     run(learner, INSTANCE, Budget(examples=50), 1)
     assert first in (pids := [child._first.pid for child in boundary._idle.values()])
     assert len(pids) == 2
+
+
+BARS = """
+import builtins
+from tqdm import tqdm
+def bars(x, y):
+    builtins.bar = tqdm(range(3))  # that is never closed: its thread goes on
+    return lambda x: 0 * x
+"""
+
+
+def test_a_bar_of_tqdm_leaves_its_child_to_the_next_run(tmp_path):
+    (tmp_path / "bars.py").write_text(BARS)
+    learner = parse_learner(f"{tmp_path}/bars.py:bars")
+    boundary.dismiss()
+    pids = set()
+    for _ in range(2):
+        found = run(learner, INSTANCE, Budget(examples=50), 1)
+        assert found.outcome is Outcome.LEARNED_NOTHING, found.details
+        pids |= {child._first.pid for child in boundary._idle.values()}
+    assert len(pids) == 1

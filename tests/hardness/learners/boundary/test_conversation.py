@@ -4,11 +4,13 @@ Where the conversation alone decides, its process is a thread.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -279,3 +281,23 @@ def test_a_learner_from_a_file_may_go_round_its_examples_in_epochs(tmp_path):
     done = run(learner, parse("parity:d=8,m=2").instance(0), Budget(examples=50))
     assert done.usage.examples == 50
     assert done.details["reported"] == {"epochs": 3, "seen": 150}
+
+
+def test_a_learner_of_this_package_ends_with_a_command_that_is_killed(interruptible):
+    """Whatever it is at: here it is stopped, and sees nothing of its connection."""
+    options = ["bruteforce", "lwe:n=30,q=521,sigma=1,secret=binary", "--budget-memory", "4GB"]
+    told = [sys.executable, "-c", "import cli; cli.main()", "learn", *options]
+    silent = dict.fromkeys(["stdout", "stderr"], subprocess.DEVNULL)
+    with nothing_left(), subprocess.Popen(told, **silent) as started:
+        wait_for(lambda: started.poll() is not None or below(started.pid))
+        [child] = below(started.pid)
+        limits = Path(f"/proc/{child}/limits")  # set once it is bound to its parent
+        wait_for(lambda: not re.search(r"Max data size +unlimited", limits.read_text()))
+        os.kill(child, signal.SIGSTOP)
+        started.kill()
+        started.wait()
+        try:
+            wait_for(lambda: gone(child))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
