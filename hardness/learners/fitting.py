@@ -1,4 +1,4 @@
-"""What fits a layer reads and returns: labelled examples, the layer and its errors."""
+"""What fits a layer reads and returns: labelled examples, the layer, its errors, a failed stage."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -113,6 +113,32 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
             spent = True
     x, y = (np.concatenate([getattr(batch, name) for batch in batches]) for name in ("x", "y"))
     return np.asarray(x, np.float64), np.asarray(y, np.float64), spent
+
+
+class StageFailed(UsageError):
+    """A stage cannot go on; `needs` is the number of examples it asks for, None if more won't do.
+
+    >>> raise StageFailed("moment", "3 examples", needs=32)
+    Traceback (most recent call last):
+    hardness.learners.fitting.StageFailed: stage moment: 3 examples: at least 32 are needed
+    """
+
+    def __init__(self, stage: str, why: str, needs: int | None = None) -> None:
+        super().__init__(
+            f"stage {stage}: {why}" + (f": at least {needs} are needed" if needs else "")
+        )
+        self.needs = needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """One run of one stage: seconds, examples it read, rows it accepted, its own error measures."""
+
+    name: str
+    seconds: float
+    examples: int
+    rows: int
+    measures: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from hardness.learners.fitting import StageFailed
 from hardness.learners.learner import Hypothesis, Outcome, View
 from hardness.learners.staged.paper import refusal, run_as_published
-from hardness.learners.staged.practical import SEVERAL_D, Settings, forecast, run_practical
+from hardness.learners.staged.practical import SEVERAL_D, Settings, run_practical
 from hardness.learners.staged.progress import Progress
-from hardness.learners.staged.reports import StageFailed
 from hardness.oracles import ExampleOracle
 from instances.family import Family, require
 
@@ -73,10 +73,6 @@ class Staged:
                 f"most {LARGEST_D} for one head and {SEVERAL_D} for several; `student` goes further"
             )
         return None
-
-    def forecast(self, family: Family) -> str | None:
-        """Say in a line what a run takes, where that is over a minute."""
-        return forecast(family.k, family.d) if self.mode == "practical" else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error or the examples are at their end."""
