@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.attention import Array
+from hardness.learners.attention import Array, columns, linearize
 from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Examples
+from instances.layer import AttentionLayer
 
 _LARGEST = 1e100
 _BATCH = 1 << 20  # numbers of a batch's tokens
@@ -173,6 +174,17 @@ class Fit(Result):
     theta: Array
     w: Array
     error: float
+
+    @property
+    def layer(self) -> AttentionLayer:
+        """The layer."""
+        return AttentionLayer(theta=self.theta, w=self.w)
+
+
+def fit_of(theta: Array, w: Array, held_out: Data, **more: Any) -> Fit:
+    """Judge a layer theta, w (m, d, d) by held-out examples; more: further fields of the fit."""
+    predicted = linearize(theta, w, columns(held_out.x), held_out.rows).value
+    return Fit(theta=theta, w=w, error=relative_error(predicted, columns(held_out.y)), **more)
 
 
 def relative_error(predicted: Array, y: Array) -> float:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hardness.learners.fitting import StageFailed
-from hardness.learners.learner import Hypothesis, Outcome, View
+from hardness.learners.learner import Hypothesis, Outcome, View, require_at_least
 from hardness.learners.staged.paper import refusal, run_as_published
 from hardness.learners.staged.practical import SEVERAL_D, Settings, run_practical
 from hardness.learners.staged.progress import Progress
@@ -51,9 +51,7 @@ class Staged:
 
     def __post_init__(self) -> None:
         require(self.mode in MODES, f"mode={self.mode} given: {' or '.join(MODES)}")
-        for name in ("heads", "examples", "polish"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name}={value} given: it must be at least 0")
+        require_at_least(self, heads=0, examples=0, polish=0)
 
     def supports(self, family: Family) -> str | None:
         """All but linear attention: one head up to d=256, several to d=128; mode paper to d=16."""

@@ -21,6 +21,7 @@ from hardness.learners.staged.refine import refine
 from hardness.learners.staged.single import EXACT, LEAST_ROWS, LIKE_NOISE, single
 from hardness.learners.staged.span import Span, span
 from instances.errors import TooLarge
+from instances.layer import AttentionLayer
 from instances.limits import require_memory
 
 # The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3. A
@@ -202,7 +203,9 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
     raise StageFailed("span", f"{reason}, {len(data)} examples given", needs=_GROWTH * len(data))
 
 
-def descend(settings: Settings, progress: Progress, start: Fit, least: int = 0) -> None:
+def descend(
+    settings: Settings, progress: Progress, start: Fit | AttentionLayer, least: int = 0
+) -> None:
     """Polish on few examples, on many if the labels turn out not to be exact; prune after each."""
     data, theta, w = progress.data, start.theta, start.w
     few = min(max(least, enough(len(theta), data.k, data.d)), len(data))
@@ -227,8 +230,7 @@ def count_heads(settings: Settings, progress: Progress, rng: np.random.Generator
     data, best = progress.data, progress.best
     assert best is not None
     if best.stage not in _DESCENTS or best.examples < len(data):
-        start = Fit(theta=best.layer.theta, w=best.layer.w, error=best.error)
-        descend(settings, progress, start, _NOISY)
+        descend(settings, progress, best.layer, _NOISY)
     before = progress.layer.m
     while progress.layer.m < min(_MOST_HEADS, data.d**2):
         if not add_head(settings, progress, rng):
