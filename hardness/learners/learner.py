@@ -63,7 +63,7 @@ _ADVICE = {
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
     "say of a claimed secret stands beside the claim",
     Outcome.NO_CLAIM: "it ran to its end and names no secret: mend what the reason says, else give "
-    "more examples, another seed or a stronger learner",
+    "more examples (a larger samples= if it was set), another seed or a stronger learner",
     Outcome.STAGE_FAILED: "the learner could not go on: the details say which stage, why, and how "
     "many examples it needs if more would do",
     Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, give a folder with "

@@ -197,7 +197,7 @@ class LeastSquares:
         self._most = width + max(_LEAST_BLOCK, -(-width // 2))
         require_memory(16 * self._most * width, f"least squares on {features} features")
         self._features = features
-        self._batches: list[Array] = [np.empty((0, width))]
+        self._batches: list[Array] = [np.empty((0, width), np.float64)]
         self.rows = 0
 
     def add(self, features: Array, labels: Array) -> None:
@@ -206,7 +206,7 @@ class LeastSquares:
         self.rows += len(features)
         if sum(map(len, self._batches)) >= self._most:
             (factor,) = qr(self._stack(), mode="r", overwrite_a=True, check_finite=False)
-            self._batches = [factor[: factor.shape[1]].copy()]
+            self._batches = [np.array(factor[: factor.shape[1]], np.float64)]
 
     def _stack(self) -> Array:
         stack = np.concatenate(self._batches)

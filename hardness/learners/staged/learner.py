@@ -26,6 +26,9 @@ MODES = {"practical": run_practical, "paper": run_as_published}
 class Staged:
     """Runs the stages in a mode; heads=0 and examples=0 are found out, polish=0 does without.
 
+    The `error` in the details is that of the layer that does best on held-out examples, so it is a
+    little too small; the risk of a run is measured on fresh ones.
+
     mode: practical, the form that works best, with eigenvectors in place of the convex body and a
     polish that is no part of the theorem; or paper, the body itself (no polish at all).
 
