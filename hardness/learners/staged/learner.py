@@ -41,7 +41,7 @@ class Staged:
     """
 
     name: ClassVar[str] = "staged"
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 6
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "Chen and Li's stages with eigenvectors and a polish"

@@ -25,7 +25,8 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 
 # The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3. A
-# small one will do where it stands at the same place with four times the examples.
+# small one will do where it stands at the same place with four times the examples, or where
+# held-out examples count the heads after it.
 _GAP, _LAST_GAP = 3.0, 1.5
 _POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
 _SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
@@ -181,15 +182,16 @@ def _require_rank(rank: int, heads: int, k: int) -> None:
 
 
 def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool) -> bool:
-    """Whether the gap shows the number of heads; if not, held-out examples may, or it raises.
+    """Whether the gap shows how many heads to start from; if not, one is the start, or it raises.
 
-    again: the gap stood at the same place with fewer examples.
+    again: the gap stood at the same place with fewer examples. counting: held-out examples count
+    the heads afterwards.
     """
     if along.gap >= _GAP:
         return True
     different = int((~repeated(data.x)).sum())
     known = _GROWTH * different < len(data)  # nearly all that there are
-    if (last or known or again) and along.gap >= _LAST_GAP:
+    if (last or known or again or counting) and along.gap >= _LAST_GAP:
         return True
     if counting:
         return False
