@@ -46,7 +46,7 @@ def polish(theta: Array, w: Array, data: Data, validation: Data, steps: int = 10
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w, x = rng.normal(size=(1, 3, 3)), np.eye(3)[None], rng.normal(size=(90, 2, 3))
-    >>> data = Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
+    >>> data = Data(x=x, y=linearize(theta, w, columns(x)).value.transpose(2, 0, 1))
     >>> polish(0.9 * theta, 0.9 * w, data, data).error < 1e-20
     True
     """
