@@ -82,7 +82,8 @@ class Dense(Family):
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
         """Orthonormal bases (d, r) of what tokens span, and their differences; None for all."""
-        return self.law.seen if self.law.constant else None
+        whole = np.eye(self.d)
+        return (whole, whole[:, : self.law.free]) if self.law.constant else None
 
     @property
     def layer_heads(self) -> int:
