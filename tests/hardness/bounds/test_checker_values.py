@@ -435,6 +435,15 @@ def test_features_for_secrets_of_a_law_count_what_is_lost():
     assert made["kernel-features"].value == 0
 
 
+def test_values_whose_products_need_more_than_64_bits_are_multiplied_exactly():
+    large = 1 << 31
+    first, second = [[0, 1], [large, 1, -1, large]], [[0, 1], [1, large, large, -1]]
+    problem = tables(first, second, centred=True)
+    products = checker.functions.products(checker.read_problem(problem))[1]
+    assert products.norms == [8 * ((large - 1) ** 2 + (large + 1) ** 2)] * 2
+    assert products.rows[0][1] == -products.norms[0]
+
+
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
     problem = sets(["1", "-1", "1"], 4)
     refused("0 everywhere", known, tables([[], [0]], [[0], [1, 2]]))
