@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from hardness.bounds import averages, checker, codes, directions, secret_laws
+from hardness.bounds import checker, directions, secret_laws
 from hardness.bounds.certificate import Certificate, Claim, NoClaim
 from hardness.bounds.checker.certificate import KINDS, claims_of
 from hardness.bounds.checker.functions import MEMBERS
 from hardness.bounds.checker.hidden_sets import vstat_gamma
 from hardness.bounds.checker.theorem import Known, read_terms
 from hardness.bounds.draws import require_uniform
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, best_code, every_set
 from hardness.bounds.learners import NamedLearner
 from hardness.bounds.members import Members, of_family
 from hardness.bounds.problems import certified_problem
@@ -137,7 +137,7 @@ def pose(
     if problem["kind"] == "hidden-set" and not _orthogonal(family):
         parsed = checker.read_problem(problem)
         if parsed.parity:  # a profile that is a parity: its spectrum is claimed as of others
-            witness = {"code": codes.best_code(Johnson.of_problem(parsed))}
+            witness = {"code": best_code(Johnson(problem=parsed))}
     try:
         return _posed(family.spec, problem, witness, family=forms)
     except checker.Refused as reason:
@@ -180,13 +180,13 @@ def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
     """Find what the claims need beyond what is known of the members."""
     problem, known, kind = posed.parsed, posed.known, posed.problem["kind"]
     if kind == "hidden-set" and known.more is not None:
-        scheme = Johnson.of_problem(problem)
-        multipliers = averages.every_set(scheme, terms.gamma)
-        code = posed.witness.get("code") or codes.best_code(scheme)
+        scheme = Johnson(problem=problem)
+        multipliers = every_set(scheme, terms.gamma)
+        code = posed.witness.get("code") or best_code(scheme)
         witness = {"code": code, "sda": multipliers}
         if problem.levels == 2:
             gamma = vstat_gamma(problem, known.more, terms.vstat)
-            witness["vstat"] = averages.every_set(scheme, gamma)
+            witness["vstat"] = every_set(scheme, gamma)
         return witness
     if kind == "residues":
         _require_dense(posed, terms)

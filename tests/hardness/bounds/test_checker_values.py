@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from hardness.bounds import checker
-from hardness.bounds.averages import every_set
 from hardness.bounds.checker import directions, hidden_sets, named, residues
 from hardness.bounds.checker.certificate import KINDS
 from hardness.bounds.checker.theorem import read_terms
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, every_set
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -170,7 +169,7 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
-    right = every_set(Johnson.of_problem(small), HALF)
+    right = every_set(Johnson(problem=small), HALF)
     few = {**nothing, "caps": ["0", "0"]}
     refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
     many = {**right, "inner": ["0"] * 3}
@@ -192,7 +191,7 @@ def test_a_query_to_vstat_rules_out_fewer_than_correlate_by_their_laws(t):
         overlap = c[len({*first} & {*second})]
         assert near == problem.lift * overlap / 2
         assert near * 3 * t * hidden_sets.vstat_gamma(problem, c, t) == overlap / c[-1]
-    witness = every_set(Johnson.of_problem(problem), hidden_sets.vstat_gamma(problem, c, t))
+    witness = every_set(Johnson(problem=problem), hidden_sets.vstat_gamma(problem, c, t))
     claim = hidden_sets.vstat_rules_out_fewer(problem, c, t, witness)
     assert (claim.value, claim.numbers) == (int(witness["enough"]) - 1, {"s": claim.value + 1})
 

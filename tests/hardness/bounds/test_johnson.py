@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from hardness.bounds import checker
 from hardness.bounds.checker import hidden_sets
 from hardness.bounds.checker.hidden_sets import meeting, prime
-from hardness.bounds.codes import best_code
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, best_code
 from tests import closed
 
 PROFILES = {  # of h and m: monotone, not monotone, without a linear part, of many values
