@@ -9,10 +9,10 @@ from flint import fmpq
 
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
+from hardness.bounds.certify import certified_problem
 from hardness.bounds.checker.reading import fields, listed
 from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
-from hardness.bounds.problems import certified_problem
 from instances.catalog import catalog
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family

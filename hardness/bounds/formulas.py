@@ -303,7 +303,7 @@ class _Forms:
         return (1 - 2 * self.at("eta")) ** 2 * self.named(name, value / (1 - 2 * noise) ** 2, says)
 
     def units(self) -> Any:
-        return self.of.constant(self.gram.alike)
+        return self.of.constant(self.members.alike)
 
     def L(self) -> Any:
         return self.of.constant(self.problem.levels)
