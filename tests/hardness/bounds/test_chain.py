@@ -1,7 +1,6 @@
 """The chain from a learner to LWE: its arithmetic by brute force, its conditions, its words."""
 
 import itertools
-import json
 import math
 import re
 from collections import Counter
@@ -76,10 +75,6 @@ def test_the_claim_is_the_square_of_success_over_the_divergence_of_all_examples(
 
 
 def test_what_does_not_hold_is_no_claim():
-    with pytest.raises(NoClaim, match=r"errors of 3: at most q/\(2p\) = 2 is allowed"):
-        certified(q=16, p=4, bound=3, risk="1/100")
-    with pytest.raises(NoClaim, match="risk must be below 1/4 for 2 labels, not 1/4"):
-        certified(risk="1/4")
     with pytest.raises(NoClaim, match="risk must be below 1/20"):
         certified(p=4, risk="1/20")
     for spec in ("parity:d=8,m=3", "lwe:n=8,q=17,sigma=1", "lpn:n=8,noise=0.1"):
@@ -210,17 +205,6 @@ def test_what_is_assumed_is_named_in_text_and_latex():
     assert "some distribution of errors, of absolute value at most 3, that has 0 as" in caption
     assert "textless" not in caption
     assert "LWE" not in export("latex", h.certify("parity:d=8,m=3"))
-
-
-def test_a_changed_digit_is_refused():
-    made = certified()
-    assert sentence(made, h.check(made).certificate.claims[0]).startswith("reduction:")
-    text = json.dumps(made.to_dict())
-    changed = json.loads(text.replace('"examples": "10"', '"examples": "11"'))
-    with pytest.raises(checker.Refused, match="is not as claimed"):
-        checker.check(changed)
-    with pytest.raises(h.Refuted, match="is not as claimed"):
-        h.check(changed)
 
 
 @pytest.mark.parametrize("layer", ["p=2,secret=binary", "p=4,secret=ternary", "p=8"])

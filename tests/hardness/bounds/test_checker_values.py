@@ -109,7 +109,10 @@ def test_problems_are_read_up_to_their_limits(right, wrong, words):
     refused(words, checker.read_problem, wrong)
 
 
-@pytest.mark.parametrize("values", [["3", "3", "-1"], ["1", "0", "-1", "5"], ["1", "-1", "1"]])
+@pytest.mark.parametrize("values", [
+    ["3", "3", "-1"], ["1", "0", "-1", "5"], ["1", "-1", "1"], ["0", "1"],
+    ["11/10", "-9/10", "11/10", "-9/10", "1"], ["25", "9", "1", "1", "9", "25"],
+])  # fmt: skip
 @pytest.mark.parametrize("noise", ["0", "1/8"])
 def test_the_spectrum_of_hidden_sets_is_that_of_their_values_at_all_points(values, noise):
     g, n = list(map(Fraction, values)), 6
