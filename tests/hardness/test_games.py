@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson
 from hardness.learners import Outcome
 from hardness.oracles import (
     Budget,
