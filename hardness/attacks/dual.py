@@ -31,7 +31,7 @@ from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import centred
-from instances.samples import Samples, samples
+from instances.samples import Samples
 from instances.streams import generator
 
 MOST_GUESSES = 1 << 36  # of a restart
@@ -291,7 +291,7 @@ class Dual(LatticeAttack):
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples that all lattices choose from."""
         self.require_lattice(forms)
-        return gather(oracle, self.sample_count(forms), samples)
+        return gather(oracle, self.sample_count(forms))
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret]:
         """Guess zeta coordinates by sums over short vectors, and read off the others."""

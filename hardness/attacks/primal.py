@@ -25,16 +25,17 @@ from hardness.attacks.lattice import (
     reduce,
     root_hermite,
 )
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import ExampleOracle
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.lwe import Modular
 from instances.residues import dot
-from instances.samples import Samples, samples
+from instances.samples import Samples
 from instances.secrets import Integers
 from instances.streams import generator
 
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
+_MORE = 8  # samples at a time, if the rank of the first is low
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +205,7 @@ class Primal(LatticeAttack):
     coordinates of the secret, at random places, are taken to be 0 and dropped [ACW19].
     """
 
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
@@ -237,16 +238,10 @@ class Primal(LatticeAttack):
         """Draw the samples of a lattice, and more while their rank is low."""
         self.require_lattice(forms)
         count = self.lattice_samples(forms)
-        gathered = gather(oracle, max(samples_to_confirm(forms), forms.n), samples)
-        missing = count + forms.n - self.zeta - len(gathered)
-        while missing > 0 or embed(gathered, count, self.zeta) is None:
-            try:
-                more = gather(oracle, max(missing, 8), samples)
-            except Spent as spent:  # what is there has to do, if its rank is full
-                if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
-                    raise
-                break
-            gathered, missing = Samples.join((gathered, more)), 0
+        asked = max(samples_to_confirm(forms), forms.n, count + forms.n - self.zeta)
+        gathered = gather(oracle, asked)
+        while embed(gathered, count, self.zeta) is None:
+            gathered = Samples.join((gathered, gather(oracle, _MORE)))
         return gathered
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
