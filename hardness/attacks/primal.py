@@ -25,7 +25,7 @@ from hardness.attacks.lattice import (
     reduce,
     root_hermite,
 )
-from hardness.oracles import ExampleOracle
+from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.lwe import Modular
@@ -205,7 +205,7 @@ class Primal(LatticeAttack):
     coordinates of the secret, at random places, are taken to be 0 and dropped [ACW19].
     """
 
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 4
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
@@ -238,10 +238,16 @@ class Primal(LatticeAttack):
         """Draw the samples of a lattice, and more while their rank is low."""
         self.require_lattice(forms)
         count = self.lattice_samples(forms)
-        asked = max(samples_to_confirm(forms), forms.n, count + forms.n - self.zeta)
-        gathered = gather(oracle, asked)
-        while embed(gathered, count, self.zeta) is None:
-            gathered = Samples.join((gathered, gather(oracle, _MORE)))
+        gathered = gather(oracle, max(samples_to_confirm(forms), forms.n))
+        missing = count + forms.n - self.zeta - len(gathered)
+        while missing > 0 or embed(gathered, count, self.zeta) is None:
+            try:
+                more = gather(oracle, max(missing, _MORE))
+            except Spent as spent:  # what is there has to do, if its rank is full
+                if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
+                    raise
+                break
+            gathered, missing = Samples.join((gathered, more)), 0
         return gathered
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
