@@ -3,7 +3,8 @@
 Then a Fourier transform over Z_q^m scores all values of those that are left. A label goes in as its
 mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE and LWR are one case:
 the difference of two samples has u u'*. Coordinates that are found are taken out, and the rest is
-solved in the same way. [BKW03, LF06, ACFFP15, DTV15]
+solved in the same way. A secret is claimed if the samples confirm it, before any subtraction.
+[BKW03, LF06, ACFFP15, DTV15]
 """
 
 import math

@@ -166,19 +166,8 @@ def samples_to_confirm(family: Modular) -> int:
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)
     deviation = math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0))
-    return samples_for_bits(evidence_threshold(family), mean, deviation)
-
-
-def samples_for_bits(bits: float, mean: float, deviation: float) -> int:
-    """Count the samples that tell so many bits, even five standard deviations below the mean.
-
-    mean, deviation: of the bits that one sample tells.
-
-    >>> samples_for_bits(64, 1.0, 0.0)
-    65
-    """
     spread = _DEVIATIONS * deviation
-    root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
+    root = (spread + math.sqrt(spread**2 + 4 * mean * evidence_threshold(family))) / (2 * mean)
     return math.ceil(root**2) + 1
 
 

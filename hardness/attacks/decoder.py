@@ -47,7 +47,7 @@ class Decoder:
     """
 
     name: ClassVar[str] = PREFIX
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     about: ClassVar[str] = "another learner's hypothesis, asked at chosen points for the secret"
 
     of: Learner

@@ -4,6 +4,7 @@ The samples' sums of all candidates for one half are sorted by the parts of Z_q 
 lie in; those of each candidate for the other half say which parts the rest may lie in. The places
 are cut in a window and its complement; among all n rotations of the window one has half of the
 secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
+A pair is claimed if all samples confirm it.
 """
 
 import math
@@ -41,7 +42,7 @@ class MeetInTheMiddle(SecretSearch):
         """Return that the list of half secrets fits on no machine, or None."""
         size = max(halves(forms))
         if size > MOST_HALVES:
-            most = f"at most 2^30 are sorted{_shorter(forms)}"
+            most = f"at most 2^30 are sorted{_advice(forms)}"
             return f"it has 2^{math.log2(size):.1f} half secrets, {most}"
         return None
 
@@ -49,7 +50,7 @@ class MeetInTheMiddle(SecretSearch):
         """Count the samples that all keys take, and that confirm a secret."""
         chosen = plan(forms)
         require_memory(
-            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_shorter(forms)}"
+            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_advice(forms)}"
         )
         return max(samples_to_confirm(forms), chosen.keyed * chosen.blocks)
 
@@ -70,9 +71,9 @@ class MeetInTheMiddle(SecretSearch):
                     yield secret
 
 
-def _shorter(forms: Modular) -> str:
-    """Say what makes the list shorter; empty if it is known."""
-    return "" if forms.h else " (give h, where it is known how many entries are not 0)"
+def _advice(forms: Modular) -> str:
+    """Say what makes the list of half secrets shorter."""
+    return "" if forms.h else " (give h, if it is known how many entries are not 0)"
 
 
 def meet(

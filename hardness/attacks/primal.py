@@ -3,7 +3,8 @@
 Kannan's embedding [Kannan87]: both the unknown x and the errors e of b = A x + e mod q are short.
 They are scaled to the same deviation and centred, which is what makes a small secret cheaper than a
 uniform one [BG14]; where the secret is not shorter than the errors, n errors take its place, as in
-the normal form [ACPS09].
+the normal form [ACPS09]. It needs errors that are small and not 0. What a short vector says is
+claimed if all samples confirm it.
 """
 
 import math

@@ -1,8 +1,9 @@
 """Restricted Gaussian elimination for noisy parities: guess where the hidden set is not.
 
 A trial keeps k of the n = d - 1 coordinates, solves k independent equations in them alone, and is
-right where the hidden set lies among them and none of the equations has its label flipped. It is no
-statistical-query algorithm, and stands beside every bound for noisy parities. [EKM17]
+right where the hidden set lies among them and none of the equations has its label flipped. A
+solution is claimed if the whole pool of equations confirms it. This is not a statistical-query
+algorithm, so no bound on such queries applies to it. [EKM17]
 """
 
 import math
