@@ -320,6 +320,7 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
     (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
     for text, spec in (
         ("docs/examples/torch_mlp.py:Mlp", "parity:d=10,m=3"),
+        ("docs/examples/torch_heads.py:heads", "nice:m=2,k=2,d=8"),
         (f"{tmp_path}/new.py:Forest", "parity:d=8,m=2"),
         (f"{tmp_path}/new.py:Net", "parity:d=8,m=2"),
     ):
