@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from hardness.bounds import Johnson
-from hardness.bounds.hidden_sets import dimensions
 from hardness.bounds.checker import read_problem, written
 from hardness.bounds.checker.functions import every_set, products
 from hardness.bounds.checker.theorem import sda
 from hardness.bounds.gram import of_members, sampled
+from hardness.bounds.hidden_sets import dimensions
 from hardness.bounds.listed import enough_members, problem_of
 from hardness.bounds.members import Members
 from hardness.report.plot import Axis, Data, named, panels, plot
