@@ -1,0 +1,219 @@
+"""The primal attack: secret and errors as the unique shortest vector of a lattice.
+
+Idea: Kannan's embedding makes (e, nu s', sigma_e) short: errors of m samples, entries of the secret
+scaled by nu = sigma_e/sigma_s [BG14], a last coordinate. n - kept further samples are spent on
+entries of the secret that are wider than errors [ACPS09]. The lattice has dimension d = m + n + 1
+and volume q^m nu^kept sigma_e; BKZ-beta finds the vector.
+
+Success: its projection on the last block is shorter than the vector that would stand there, under
+the geometric series assumption sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
+
+Cost: BKZ-beta in dimension d.
+
+Searched: beta; m is the least that succeeds, by halving up to its best value, d^2 ln delta = b with
+ln Vol = a d - b; models whose enumeration is cheaper from d > 3/2 beta on try that d too.
+
+Heuristics: the shape of reduced bases, and that the projection has its expected length.
+
+Source: [ADPS16, AGVW17]
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hardness.lwe.models import (
+    SMALL_BLOCK,
+    Array,
+    Integers,
+    Lattice,
+    Setting,
+    log_delta,
+    log_norm,
+    roomy_dimension,
+)
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import scan, spread
+
+SOURCE = "ADPS16, AGVW17"
+SMALL = "blocks too small for the vector to stand out"
+_ALL_BELOW = 512  # block sizes that are all tried
+_ROUNDING = 1e-9
+_UNLIMITED = 1 << 40  # samples
+
+
+class Embedding:
+    """The lattices of a problem without zeta entries of the secret, which are 0: (zeta,) or a number.
+
+    Block sizes beta and samples m are arrays that broadcast with zeta.
+    """
+
+    def __init__(self, parameters: LweParameters, shape: str = "gsa", zeta: ArrayLike = 0) -> None:
+        """Read off what the lattices depend on."""
+        assert parameters.error is not None
+        self.shape, self.ln_q, self.limit = shape, parameters.ln_q, parameters.rows
+        self.n = parameters.n - np.asarray(zeta, np.int64)
+        self.ln_error = parameters.error.ln_deviation
+        self.ln_scale = self.ln_error - parameters.secret.ln_deviation_without(parameters.n, zeta)
+
+    def kept(self, m: ArrayLike) -> Integers:
+        """Count the entries of the secret that stay beside m samples: for the most volume."""
+        rest = 0 if self.limit is None else np.clip(np.add(m, self.n) - self.limit, 0, self.n)
+        return np.where(self.ln_scale >= 0, self.n, rest)
+
+    def lattice(self, m: ArrayLike) -> Lattice:
+        """Describe the lattice of m samples before reduction."""
+        tail = self.n + 1
+        kept = self.kept(m)
+        scaled = np.where(kept > 0, kept * self.ln_scale, 0.0)
+        return Lattice(m=m, tail=tail, ln_q=self.ln_q, ln_tail=(scaled + self.ln_error) / tail)
+
+    def margin(self, beta: ArrayLike, m: ArrayLike) -> Array:
+        """Compute ln of what stands at the last block over the projection; 0 and more succeeds.
+
+        If a tail that stays as it was stands there, it is minus infinity.
+        """
+        lattice = self.lattice(m)
+        stands = log_norm(self.shape, lattice, beta, np.subtract(beta, 1))
+        margin = stands - np.log(beta) / 2 - self.ln_error
+        flat = (self.shape != "gsa") & (stands <= np.add(lattice.ln_tail, _ROUNDING))
+        return np.where(flat, -np.inf, margin)
+
+    def fewest(self, beta: ArrayLike) -> Array:
+        """Find the least m that block sizes succeed with; infinity if none does.
+
+        Under the GSA d times the margin is concave in m, up to where entries begin to be kept and
+        from there on: each part is halved below its top. With a head that stays, more never hurt.
+        """
+        limit = _UNLIMITED if self.limit is None else self.limit
+        low = np.maximum(1, np.asarray(beta, np.int64) - self.n - 1)
+        bend = (self.n + 1) * self.ln_q - self.ln_error
+        narrow = self.ln_scale >= 0
+        turn = np.where(narrow, limit, np.clip(limit - self.n, 1, limit))
+        scaled = np.where(np.isfinite(self.ln_scale), self.ln_scale, 0.0)
+        parts = (
+            (low, turn, bend - np.where(narrow, self.n * scaled, 0.0)),
+            (np.maximum(low, turn), limit, bend + (limit + 1.0) * scaled),
+        )
+        best = np.full(np.broadcast(beta, low).shape, np.inf)
+        for start, end, bent in parts if self.limit is not None and not narrow.all() else parts[:1]:
+            top = np.sqrt(np.maximum(0.0, bent) / log_delta(beta))
+            more = 0.0 if self.shape == "gsa" else top + self.ln_q / log_delta(beta)
+            for near in (np.floor(top + more), np.ceil(top + more)):
+                high = np.clip(near - self.n - 1, start, np.maximum(start, end)).astype(np.int64)
+                able = (start <= end) & (self.margin(beta, high) >= 0)
+                m = _halved(lambda m: self.margin(beta, m) >= 0, start - 1, high, able)
+                best = np.where(able, np.minimum(best, m), best)
+        return best
+
+    def cost(self, setting: Setting, beta: Integers) -> tuple[Array, Array]:
+        """Compute log2 of the least operations for block sizes, and the m of that."""
+        few = self.fewest(beta)
+        able = np.isfinite(few)
+        roomy = np.maximum(np.where(able, few, 1), roomy_dimension(beta) - self.n - 1)
+        inside = able & (roomy <= (self.limit or np.inf))
+        inside &= self.margin(beta, np.where(inside, roomy, 1)) >= 0
+        few = np.where(able, few, 1)
+        costs = [
+            np.where(ok, setting.model.cost(beta, m + self.n + 1), np.inf)
+            for ok, m in ((able, few), (inside, roomy))
+        ]
+        return np.minimum(*costs), np.where(costs[1] < costs[0], roomy, few)
+
+    def largest(self) -> int:
+        """Bound the block sizes that are of use."""
+        return int(np.max(self.n)) + 1 + (1 << 22 if self.limit is None else min(self.limit, 1 << 22))
+
+
+def _halved(succeeds, low: Integers, high: Integers, able) -> Integers:
+    """Find the first m that succeeds between low, which does not, and high, which does."""
+    low, high = np.broadcast_arrays(low, high)
+    while (open_ := able & (high - low > 1)).any():
+        middle = np.maximum((low + high) // 2, 1)
+        enough = succeeds(middle)
+        low, high = np.where(open_ & ~enough, middle, low), np.where(open_ & enough, middle, high)
+    return high
+
+
+def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate the attack at its least cost.
+
+    >>> from hardness.lwe.models import ROUGH
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> best = usvp(parse_parameters(kyber, samples=512), ROUGH)
+    >>> best.beta, best.m, best.d, round(best.rop, 2)
+    (406, 485, 998, 118.55)
+    """
+    if reason := reason_against(parameters):
+        return refused(setting, reason)
+    lattice = Embedding(parameters, setting.shape)
+    sizes = spread(2, lattice.largest(), 256, dense=_ALL_BELOW)
+    (beta,), cost = scan(lambda beta: lattice.cost(setting, beta)[0], sizes, few=4)
+    if cost == math.inf:
+        return refused(
+            setting,
+            "no block size makes the planted vector stand out: the errors are too wide, or the "
+            "samples too few",
+        )
+    return usvp_at(parameters, setting, beta, int(lattice.cost(setting, np.array(beta))[1]))
+
+
+def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> Estimate:
+    """Estimate the attack at a block size and a number of samples; a note says if it fails.
+
+    >>> from hardness.lwe.models import ROUGH
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> below = usvp_at(parse_parameters(kyber, samples=512), ROUGH, 405, 485)
+    >>> round(below.rop, 2), below.note
+    (118.26, 'blocks too small for the vector to stand out')
+    """
+    if reason := reason_against(parameters):
+        return refused(setting, reason)
+    lattice, d = Embedding(parameters, setting.shape), m + parameters.n + 1
+    rop, spent = float(setting.model.cost(beta, d)), parameters.n - int(lattice.kept(m))
+    notes = [SMALL] if lattice.margin(beta, m) < 0 else []
+    if beta < SMALL_BLOCK:
+        notes.append(
+            "too small for this model, whose figures are of larger block sizes: expect lattice "
+            "reduction to break it"
+        )
+    if spent:
+        notes.append(f"{spent} of the samples make the secret as small as the error")
+    return Estimate(
+        name="usvp",
+        kind="heuristic model",
+        source=SOURCE,
+        model=setting.model.name,
+        shape=setting.shape,
+        rop=rop,
+        red=rop,
+        beta=beta,
+        delta=float(np.exp(log_delta(beta))),
+        d=d,
+        m=m,
+        sample_bits=math.log2(m + spent),
+        mem=float(setting.model.memory(beta)),
+        search="scan of block sizes; m: the least",
+        note="; ".join(notes),
+    )
+
+
+def reason_against(parameters: LweParameters) -> str:
+    """Return why the attack does not apply; empty if it may."""
+    return parameters.no_lattice or parameters.no_rows or parameters.too_few
+
+
+def refused(setting: Setting, reason: str) -> Estimate:
+    """Make the estimate of an attack that does not apply."""
+    return Estimate(
+        name="usvp",
+        kind="heuristic model",
+        source=SOURCE,
+        reason=reason,
+        model=setting.model.name,
+        shape=setting.shape,
+    )

@@ -1,0 +1,95 @@
+"""The search of all attacks: a coarse grid of their parameters, then steps around the best few."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hardness.lwe.models import Array, Integers
+
+Cost = Callable[..., Array]  # log2 of operations, of arrays of integers; infinite if none
+
+_CLOSE = 1e-9  # bits by which a step has to be better
+_ROUNDS = 400
+_AT_ONCE = 1 << 16  # points that are priced together
+
+
+def spread(low: float, high: float, count: int, dense: int = 0) -> Integers:
+    """List integers from low to high: all up to `dense`, then about `count` of equal quotients.
+
+    >>> spread(2, 40, 4).tolist()
+    [2, 5, 15, 40]
+    """
+    low, high = int(low), max(int(low), int(high))
+    ratio = np.geomspace(max(low, 1), max(high, 1), max(count, 2)).round().astype(np.int64)
+    near = np.arange(low, min(high, max(dense, low)) + 1)
+    return np.unique(np.concatenate([near, ratio[ratio >= low], [high]]))
+
+
+def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], float]:
+    """Find integers of the least cost: on the grid of all axes, then near its best few points.
+
+    axes: rising values of each parameter, whose ends bound it. The grid's best along the first axis
+    compete, so that the few differ in the others. Steps begin at the grid's and end at 1.
+
+    >>> scan(lambda x, y: (x - 37) ** 2 + (y - x) ** 2 + 0.0, spread(1, 99, 5), spread(1, 99, 4))
+    ((37, 37), 0.0)
+    """
+    values = [np.atleast_1d(np.asarray(axis, np.int64)) for axis in axes]
+    grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    lines = _priced(cost, grid).reshape(len(values[0]), -1)
+    chosen = np.arange(lines.size)  # of the grid: the best of each line, if there are many lines
+    if lines.shape[1] > few:
+        chosen = lines.argmin(axis=0) * lines.shape[1] + np.arange(lines.shape[1])
+    order = np.argsort(lines.ravel()[chosen], kind="stable")[:few]
+    points = grid[chosen[order]]
+    steps = np.stack(
+        [_gaps(axis)[np.searchsorted(axis, points[:, i])] for i, axis in enumerate(values)], axis=1
+    )
+    ends = np.array([[axis[0], axis[-1]] for axis in values]).T
+    return refine(cost, points, steps, ends)
+
+
+def refine(
+    cost: Cost, points: Integers, steps: Integers, ends: Sequence[Integers] | Integers
+) -> tuple[tuple[int, ...], float]:
+    """Move each point while a step in one or two parameters lowers its cost, and halve the steps.
+
+    points, steps: (points, parameters); ends: the least and the largest value of each parameter.
+    """
+    count = points.shape[1]
+    moves = np.array([move for move in product((-1, 0, 1), repeat=count) if np.count_nonzero(move) <= 2])
+    moves = moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]  # the point itself first
+    best = _priced(cost, points)
+    done = points[[best.argmin()]], best.min()
+    for _ in range(_ROUNDS):
+        points, at = np.unique(np.hstack([points, steps]), axis=0, return_index=True)
+        points, steps, best = points[:, :count], points[:, count:], best[at]
+        near = np.clip(points[:, None] + moves * steps[:, None], ends[0], ends[1])
+        costs = _priced(cost, near.reshape(-1, count)).reshape(len(points), -1)
+        place, least = costs.argmin(axis=1), costs.min(axis=1)
+        better = least < best - _CLOSE
+        points = np.where(better[:, None], near[np.arange(len(points)), place], points)
+        best = np.where(better, least, best)
+        if best.min() < done[1]:
+            done = points[[best.argmin()]], best.min()
+        steps = np.where(better[:, None], steps, steps // 2)
+        alive = steps.any(axis=1)
+        if not alive.any():
+            break
+        points, steps, best = points[alive], steps[alive], best[alive]
+    return tuple(int(v) for v in done[0][0]), float(done[1])
+
+
+def _priced(cost: Cost, points: Integers) -> Array:
+    parts = np.array_split(points, -(-len(points) // _AT_ONCE))
+    return np.concatenate([np.broadcast_to(cost(*part.T), len(part)) for part in parts])
+
+
+def _gaps(axis: Integers) -> Integers:
+    """Return how far the neighbours of each value on an axis are, at most; 0 on a single value."""
+    if len(axis) == 1:
+        return np.zeros(1, np.int64)
+    gaps = np.diff(axis)
+    return np.maximum(np.append(gaps[0], gaps), np.append(gaps, gaps[-1]))
