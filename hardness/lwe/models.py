@@ -38,11 +38,20 @@ def log_delta(beta: ArrayLike) -> Array:
     >>> round(float(np.exp(log_delta(406))), 6)
     1.003941
     """
-    beta = np.asarray(beta, float)
+    beta = np.asarray(beta)
+    if beta.dtype == np.int64 and beta.size and beta.max() < len(_LOG_DELTA):
+        return _LOG_DELTA[beta]
+    return _formula(beta)
+
+
+def _formula(beta: NDArray) -> Array:
     large = np.maximum(beta, _SMALL_BETA[-1])
     formula = np.log(np.pi * large) / large + np.log(large / (2 * np.pi * np.e))
     small = np.interp(beta, _SMALL_BETA, _SMALL_LOG_DELTA)
     return np.where(beta > _SMALL_BETA[-1], formula / (2 * (large - 1)), small)
+
+
+_LOG_DELTA = _formula(np.arange(1 << 14))
 
 
 # ---- cost models

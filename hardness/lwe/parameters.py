@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import log2
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hardness.lwe.laws import (
     MOST_LN,
@@ -109,10 +110,14 @@ class LweParameters:
         """How many samples (a, b) there are, 2^62 at most; None for any number."""
         return None if self.samples is None else min(self.samples, _MOST_ROWS)
 
-    def label_bits(self, m: int) -> float:
+    def label_bits(self, m: ArrayLike) -> Any:
         """Compute log2 of the labels that m samples (a, b) take, with those that are spent."""
-        fresh = m if self.rows is None else min(m, self.rows - self.again)
-        return log2(fresh + self.spent)
+        rows = math.inf if self.rows is None else self.rows - self.again
+        return np.log2(np.maximum(np.minimum(m, rows) + self.spent, 1e-300))
+
+    def reading(self, m: ArrayLike) -> Any:
+        """Compute log2 of the entries of m samples, and of those that single a secret out."""
+        return log2(self.n) + np.maximum(self.label_bits(m), log2(self.unique))
 
     @property
     def no_rows(self) -> str:

@@ -1,0 +1,69 @@
+"""The primal attack by Babai's rounding behind guesses that meet in the middle.
+
+Idea: zeta entries of the secret are guessed as sums of two halves of a guess; halves whose targets
+Babai's rounding maps alike are found by sorting, |S|^(1/2) of them.
+Success: the entries have at most w that are not 0, Babai's rounding is right in all d coordinates,
+P[|x| < r_j/2] each, and both halves are rounded alike, E[max(0, 1 - |x|/r_j)] each.
+Cost: K (BKZ-beta + |S|^(1/2) d^2), K repetitions of the joint probability.
+Searched: beta, zeta, d, and all w. |S| is at most what the lattice tells apart.
+Heuristics: the shape of reduced bases; halves count as independent, and |S|^(1/2) favours the
+attack: a half of weight w/2 has more.
+Source: [HG07, Wun19], Babai's probability [LP11]
+"""
+
+import numpy as np
+
+from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded, search
+from hardness.lwe.models import Integers, Setting
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.success import log_repetitions
+
+SOURCE = "HG07, Wun19, LP11"
+
+
+def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate the attack at its least cost.
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> sparse = parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")
+    >>> best = bdd_mitm_hybrid(sparse, DEFAULT)
+    >>> best.beta, best.zeta, round(best.rop, 1)
+    (198, 528, 109.3)
+    """
+    lattice = Decoding(parameters, setting)
+    if lattice.reason:
+        return Estimate(
+            name="bdd_mitm_hybrid", kind="heuristic model", source=SOURCE, reason=lattice.reason
+        )
+    guesses = Guesses(parameters)
+
+    def price(beta: Integers, zeta: Integers, d: Integers, _: Integers) -> Priced:
+        valid = lattice.valid(beta, zeta, d)
+        d, eta = np.maximum(d, 2), np.zeros_like(d)
+        space, ln_guessed = guesses.sets(zeta)
+        inside, meeting = lattice.babai(beta, lattice.line(beta, zeta, d), eta, d).T
+        ln_prob = ln_guessed + inside[:, None]
+        ln_prob[:, 1:] += meeting[:, None]
+        red = lattice.model.cost(beta, d)
+        svp = space / 2 + 2 * np.log2(d)[:, None]
+        tries = log_repetitions(ln_prob, setting.success)
+        rop = np.maximum(
+            tries + np.logaddexp2(red[:, None], svp), lattice.reading(zeta, d)[:, None]
+        )
+        rop = np.where(valid[:, None] & (space <= lattice.room(zeta, d)[:, None]), rop, np.inf)
+        best = np.arange(len(rop)), rop.argmin(axis=1)
+        return {
+            "rop": rop[best],
+            "red": tries[best] + red,
+            "svp": (tries + svp)[best],
+            "repetitions": tries[best],
+            "space": space[best],
+            "ln_prob": ln_prob[best],
+            "eta": eta,
+            "weight": best[1],
+        }
+
+    point = search(lattice, price, guesses, root=2)
+    return decoded("bdd_mitm_hybrid", SOURCE, lattice, price, point, stored=0.5)

@@ -1,0 +1,377 @@
+"""Bounded distance decoding in a reduced lattice, behind guesses: what three attacks share.
+
+zeta of the n entries of the secret are guessed. The others, k = n - zeta, and m errors of samples
+form with a scale xi = sigma_e/sigma_s a lattice of dimension d = m + k and volume q^m xi^k, in
+which each guess gives a target at distance sigma_e sqrt(d). BKZ-beta reduces it once; under the
+geometric series assumption the Gram-Schmidt norms over sigma_e are exp(c + 2 j ln delta), counted
+from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicHermiteSpline
+from scipy.special import erf, gammaln
+
+from hardness.lwe.models import (
+    SMALL_BLOCK,
+    Array,
+    Integers,
+    Lattice,
+    Setting,
+    cut_line,
+    log_delta,
+)
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import refine, scan, spread
+from hardness.lwe.success import log_repetitions
+
+_LARGEST_BLOCK = 5000
+_MOST = 4000.0  # bits: costs above it are of no interest
+_LN2 = math.log(2)
+_LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
+Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
+
+
+# ---- Babai's rounding
+
+
+def _ln_inside(u: Array) -> Array:
+    """Compute ln P[|x| < r/2] of a normal x, r = exp(u)."""
+    return np.log(erf(np.exp(u) / math.sqrt(8)))
+
+
+def _ln_meeting(u: Array) -> Array:
+    """Compute ln of E[max(0, 1 - |x|/r)]: y and y + x are rounded alike, y uniform in (0, r)."""
+    r = np.exp(u)
+    wide = erf(r / math.sqrt(2)) + math.sqrt(2 / math.pi) / r * np.expm1(-(r**2) / 2)
+    return np.log(np.where(r < 1e-2, r / math.sqrt(2 * math.pi), wide))
+
+
+@lru_cache
+def _integrals() -> CubicHermiteSpline:
+    """Integrate both from u to infinity, as (..., 2): in cells, by Gauss's rule."""
+    knots = np.linspace(_LOW, _HIGH, 1 + 40 * 80)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    step = knots[1] - knots[0]
+    inside = knots[:-1, None] + step * (nodes + 1) / 2
+    values = np.stack([_ln_inside(inside), _ln_meeting(inside)], axis=-1)
+    cells = (step / 2) * np.einsum("j,ijc->ic", weights, values)
+    tail = np.array([0.0, -math.sqrt(2 / math.pi) * math.exp(-_HIGH)])
+    totals = np.concatenate([np.cumsum(cells[::-1], axis=0)[::-1], np.zeros((1, 2))]) + tail
+    slopes = -np.stack([_ln_inside(knots), _ln_meeting(knots)], axis=-1)
+    return CubicHermiteSpline(knots, totals, slopes)
+
+
+def ln_babai(line: Line, slope: Array, first: Array, last: Array, zero: float) -> Array:
+    """Compute ln of the probabilities of Babai's rounding in coordinates j = first .. last - 1.
+
+    Returns (..., 2): that all errors are within the box [LP11], and that two targets which differ
+    by the error are rounded alike [Wun19]. The norms over the error's deviation are
+    exp(level + slope j), but exp(low) and exp(high) where that is beyond them, for a line (level,
+    low, high). What is cut off at exp(low) is not reduced: such a coordinate is one of the secret,
+    which is right with its probability of 0. Sums by Euler and Maclaurin's formula, whose next term
+    is below slope^3/720.
+
+    >>> norms = np.exp(0.5 + 0.01 * np.arange(40, 700))
+    >>> line = np.array(0.5), np.array(-np.inf), np.array(np.inf)
+    >>> both = ln_babai(line, np.array(0.01), np.array(40), np.array(700), 0.5)
+    >>> bool(abs(both[0] - np.log(erf(norms / math.sqrt(8))).sum()) < 1e-7)
+    True
+    """
+    total, last, (level, low, high) = _integrals(), np.maximum(first, last), line
+    start = np.clip(np.ceil((low - level) / slope), first, last)
+    end = np.clip(np.floor((high - level) / slope) + 1, start, last)
+    u = np.clip(level + slope * np.stack(np.broadcast_arrays(start, end)), _LOW, _HIGH)
+    h = np.asarray(slope)[..., None]
+    sums = total(u) / h - total(u, 1) / 2 + h * total(u, 2) / 12
+    logs = np.where((end > start)[..., None], np.minimum(sums[0] - sums[1], 0.0), 0.0)
+    if not np.isfinite(low).any() or (low < _LOW).all():  # gsa: nothing is cut off
+        return logs
+    ends = (-total(np.clip(u, _LOW, _HIGH), 1) for u in (low, high))
+    tail, head = (np.minimum(next(ends), math.log(max(zero, 1e-300))), next(ends))
+    return logs + (start - first)[..., None] * tail + (last - end)[..., None] * head
+
+
+# ---- guesses
+
+
+class Guesses:
+    """Sets of guesses of zeta coordinates: all with at most w entries that are not 0.
+
+    Their numbers and probabilities, hypergeometric, are tabulated for the zeta that are asked for.
+    """
+
+    def __init__(self, parameters: LweParameters) -> None:
+        """Prepare the set of no guess; `limit` prepares others."""
+        law, self.n = parameters.secret, parameters.n
+        usual = round(self.n * (1 - law.zero))  # of independent entries
+        self._ln_factorials = gammaln(np.arange(1.0, self.n + 2))
+        self._weight, self._law = usual if law.weight is None else law.weight, law
+        self.limit(0.0)
+
+    def limit(self, bits: float) -> None:
+        """Prepare sets of up to 2^bits guesses: weights up to columns - 1."""
+        each = 1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))  # a weight's, at least
+        self.columns = 1 + min(self.n - 1, self._weight, int(bits / each))
+        self._signs = self._law.log2_signs(self.columns - 1) * _LN2
+        self._row = np.full(self.n + 1, -1)
+        self._tables = np.empty((0, 2, self.columns))
+
+    def sets(self, zeta: Integers) -> tuple[Array, Array]:
+        """Return log2 of the numbers and ln of the probabilities, (len(zeta), weights) each."""
+        if len(missing := np.unique(zeta[self._row[zeta] < 0])):
+            self._row[missing] = len(self._tables) + np.arange(len(missing))
+            self._tables = np.concatenate([self._tables, self._tabulate(missing[:, None])])
+        rows = self._tables[self._row[zeta]]
+        return rows[:, 0], rows[:, 1]
+
+    def _choose(self, n: ArrayLike, k: ArrayLike) -> Array:
+        f, n, k = self._ln_factorials, np.asarray(n), np.asarray(k)
+        logs = f[n] - f[np.clip(k, 0, n)] - f[np.clip(n - k, 0, n)]
+        return np.where((k >= 0) & (k <= n), logs, -np.inf)
+
+    def _tabulate(self, zeta: Integers) -> Array:
+        w = np.arange(self.columns)
+        ways = self._choose(zeta, w)
+        rest = self._choose(self.n - zeta, self._weight - w)
+        shares = ways + rest - self._choose(self.n, self._weight)
+        table = np.logaddexp.accumulate(np.stack([ways + self._signs, shares], axis=1), axis=2)
+        table[:, 0] /= _LN2
+        table[:, 0][w > zeta] = np.inf
+        table[:, 1] = np.minimum(table[:, 1], 0.0)
+        return table
+
+
+# ---- lattices
+
+
+class Decoding:
+    """The lattices of a problem, in the units of the error, for arrays of beta, zeta and d."""
+
+    def __init__(self, parameters: LweParameters, setting: Setting) -> None:
+        """Read off what the lattices depend on."""
+        assert parameters.error is not None
+        self.parameters, self.model, self.shape = parameters, setting.model, setting.shape
+        self.success, self.n = setting.success, parameters.n
+        self.ln_width = parameters.ln_q - parameters.error.ln_deviation
+        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+        self.rows = math.inf if parameters.rows is None else parameters.rows
+
+    @property
+    def reason(self) -> str:
+        """Why no attack applies; empty if one may."""
+        asked = self.parameters
+        if reason := asked.no_lattice or asked.no_rows or asked.too_few:
+            return reason
+        narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
+        return "" if narrow else "the errors are too wide for q"
+
+    def blocks(self, bits: float) -> Integers:
+        """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
+        sizes = np.arange(2, min(_LARGEST_BLOCK, self.widest) + 1)
+        sizes = sizes[self.model.cost(sizes, sizes) <= bits]
+        few = np.linspace(2, sizes.max(initial=2), 64).astype(np.int64)
+        return np.unique(np.append(few, (19, 20)))  # where models of sieves begin
+
+    @cached_property
+    def widest(self) -> int:
+        """The largest d that can be of use."""
+        top = int(self.best_dimension(np.array(_LARGEST_BLOCK), np.array(0)))
+        return int(min(max(top, self.n + 1, _LARGEST_BLOCK), self.n + self.rows))
+
+    def best_dimension(self, beta: Integers, zeta: Integers) -> Integers:
+        """Find the d beyond which norms from the last fall: d^2 = k ln(q/xi)/ln delta.
+
+        If a flat tail is cut off they stay from k + ln(q/xi)/(4 ln delta) on, while a head grows.
+        """
+        k, log = self.n - zeta, log_delta(beta)
+        best = np.sqrt(k * self.ln_ratio / log)
+        if self.shape != "gsa":
+            half = self.ln_ratio / log / 4
+            best = np.where((self.shape == "zgsa") & (k > half), k + half, best) + 2
+        d = np.maximum(np.maximum(np.ceil(best), k + 1), beta)
+        return np.minimum(d, k + self.rows).astype(np.int64)
+
+    def valid(self, beta: Integers, zeta: Integers, d: Integers) -> Array:
+        """Return whether there are such lattices, and blocks in them."""
+        k = self.n - zeta
+        return (beta <= d) & (d > k) & (d <= k + self.rows)
+
+    def line(self, beta: Integers, zeta: Integers, d: Integers) -> Line:
+        """Compute the line of Gram-Schmidt norms."""
+        k, ln_tail = self.n - zeta, self.ln_width - self.ln_ratio
+        lattice = Lattice(m=d - k, tail=k, ln_q=self.ln_width, ln_tail=ln_tail)
+        return cut_line(self.shape, lattice, beta)
+
+    @cached_property
+    def _needs(self) -> Array:
+        """The sum of the logarithms of the last eta norms that decoding needs, by eta."""
+        eta = np.arange(self.widest + 1.0)
+        size = eta + 1
+        return size * np.log(size * math.pi) / 2 - gammaln(size / 2 + 1)
+
+    @cached_property
+    def _calls(self) -> tuple[Array, Integers]:
+        """log2 of a call in the last eta vectors, by eta, and the eta of the cheapest from each on."""
+        size = np.maximum(np.arange(self.widest + 2.0) + 1, 2)
+        calls = self.model.cost(size, size)
+        least = np.minimum.accumulate(calls[::-1])[::-1]
+        eta = np.where(calls <= least, np.arange(len(least)), len(least))
+        return calls, np.minimum.accumulate(eta[::-1])[::-1]
+
+    def call(self, eta: Integers) -> Array:
+        """Compute log2 of a call for a shortest vector of dimension eta + 1."""
+        return self._calls[0][eta]
+
+    def decodes(self, beta: Integers, line: Line, eta: Integers) -> Array:
+        """Return whether a block of the last eta norms decodes, and reaches above a flat tail.
+
+        The shortest vector is the one that is looked for if sqrt(eta + 1) is at most the Gaussian
+        heuristic of the last eta norms and the embedding's own, 1. Those of a flat tail count as if
+        the line went on there.
+        """
+        last, low, high = line
+        slope = 2 * log_delta(beta)
+        if self.shape == "gsa":
+            return self._needs[eta] <= eta * (last + slope * (eta - 1) / 2)
+        end = np.clip(np.floor((high - last) / slope) + 1, 0, eta)
+        total = end * (last + slope * (end - 1) / 2) + (eta - end) * high
+        return (self._needs[eta] <= total) & (last + slope * (eta - 1) > low + 1e-9)
+
+    def last_block(self, beta: Integers, line: Line, more: Integers) -> Integers:
+        """Find the cheapest eta from `more` above the least that decodes; beyond `widest` if none.
+
+        What that asks of the norms falls with eta for ln delta > 0.00054, block sizes up to 5000.
+        """
+        low, high = np.ones_like(beta), np.full_like(beta, self.widest + 1)
+        while (low < high).any():
+            middle = (low + high) // 2
+            enough = (low >= high) | self.decodes(beta, line, np.minimum(middle, self.widest))
+            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+        return self._calls[1][np.minimum(high + more, self.widest + 1)]
+
+    def room(self, zeta: Integers, d: Integers) -> Array:
+        """Compute log2 of how many targets are decoded before one is by chance, at least 0.
+
+        It is the lattice's volume over that of a ball of the error's size.
+        """
+        ln_ball = d / 2 * np.log(math.pi * d) - gammaln(d / 2 + 1)
+        return (d * self.ln_width - (self.n - zeta) * self.ln_ratio - ln_ball) / _LN2
+
+    def babai(self, beta: Integers, line: Line, first: Integers, d: Integers) -> Array:
+        """Compute ln of both probabilities of Babai's rounding in coordinates first .. d - 1."""
+        zero = self.parameters.secret.zero
+        return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
+
+    def total(self, red: Array, svp: Array, ln_prob: Array) -> Array:
+        """Compute log2 of K (2^red + svp), K repetitions of this probability."""
+        return log_repetitions(ln_prob, self.success) + np.logaddexp2(red, svp)
+
+    def reading(self, zeta: Integers, d: Integers) -> Array:
+        """Compute log2 of the numbers in all samples that are read, with those that are spent."""
+        return self.parameters.reading(d - (self.n - zeta))
+
+
+def places(n: int) -> Integers:
+    """List numbers of guessed entries for a coarse grid.
+
+    >>> places(6).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    return np.unique(np.linspace(0, n - 1, 40).astype(np.int64))
+
+
+Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta, weight: of points
+
+
+def search(
+    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 1
+) -> tuple[int, ...] | None:
+    """Scan beta and zeta at the best dimension, then d, the last block and fewer samples too.
+
+    price: of arrays beta, zeta, d and `more`, how far eta is above the least. What it costs without
+    guesses bounds block sizes and, to the power `root`, guesses. None if nothing decodes.
+    """
+
+    def scanned(
+        dimension: Callable[[Integers, Integers], Integers], beta: Integers, zeta: Integers
+    ) -> float:
+        def cost(beta: Integers, zeta: Integers) -> Array:
+            return price(beta, zeta, dimension(beta, zeta), np.zeros_like(beta))["rop"]
+
+        point, bits = scan(cost, beta, zeta)
+        at = [np.array(value) for value in point]
+        starts.append((*point, int(dimension(*at)), 0))
+        return min(bound, bits)
+
+    starts: list[tuple[int, ...]] = []
+    bound, none = min(_MOST, 4.0 * lattice.parameters.size_bits + 64), np.zeros(1, np.int64)
+    for dimension in (lattice.best_dimension, lambda beta, zeta: np.maximum(beta + 1, lattice.n + 1)):
+        bound = scanned(dimension, lattice.blocks(bound), none)
+    if guesses and lattice.n > 1:
+        guesses.limit(root * bound)
+        bound = scanned(lattice.best_dimension, lattice.blocks(bound), places(lattice.n))
+        guesses.limit(root * bound)
+        beta, zeta, *_ = starts[-1]  # once more, in a finer grid: each weight has a least of its own
+        near = np.unique(np.linspace(max(2, 0.8 * beta), 1.1 * beta + 4, 40).astype(np.int64))
+        out = np.linspace(0.7 * zeta, min(lattice.n - 1, 1.3 * zeta + 8), 32).astype(np.int64)
+        bound = scanned(lattice.best_dimension, near, np.unique(out))
+    beta, zeta, d, _ = starts[-1]
+    k = lattice.n - zeta
+    starts += [(beta, zeta, int(size), 0) for size in k + spread(1, max(1, d - k), 12)]
+    ends = np.array([[2, 0, 2, 0], [_LARGEST_BLOCK, lattice.n - 1, lattice.widest, 1 << 10]])
+    steps = np.tile([4, 4 if guesses else 0, 16, 8], (len(starts), 1))
+    point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, ends)
+    return point if math.isfinite(bits) else None
+
+
+def decoded(
+    name: str,
+    source: str,
+    lattice: Decoding,
+    price: Callable[..., Priced],
+    point: tuple[int, ...] | None,
+    stored: float = 0.0,
+) -> Estimate:
+    """Estimate an attack at a point (beta, zeta, d, more); stored: log2 of guesses over |S|'s."""
+    if point is None:
+        reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
+        return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
+    beta, zeta, d, _ = point
+    cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
+    if not math.isfinite(cost["rop"]):
+        reason = "more guesses than the lattice tells apart"
+        return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
+    eta, weight, m = int(cost["eta"]), int(cost["weight"]), d - (lattice.n - zeta)
+    notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
+    if beta < SMALL_BLOCK:
+        notes.append("block sizes below 50, of which cost models say little")
+    return Estimate(
+        name=name,
+        kind="heuristic model",
+        source=source,
+        rop=float(cost["rop"]),
+        red=float(cost["red"]),
+        svp=float(cost["svp"]),
+        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored * float(cost["space"])),
+        sample_bits=lattice.parameters.label_bits(m),
+        repetitions=float(cost["repetitions"]),
+        space=float(cost["space"]),
+        prob=math.exp(float(cost["ln_prob"])),
+        delta=math.exp(float(log_delta(beta))),
+        beta=beta,
+        eta=eta,
+        zeta=zeta,
+        weight=weight if zeta else None,
+        d=d,
+        m=m,
+        search="scan of beta, zeta, d, eta; all weights" if zeta else "scan of beta, d and eta",
+        note="; ".join(notes),
+        model=lattice.model.name,
+        shape=lattice.shape,
+    )
