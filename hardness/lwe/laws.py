@@ -63,10 +63,11 @@ class Law:
         span = 2 * _REACH if self.kind == "gaussian" else math.sqrt(12)
         return math.log(self.high - self.low + 1) - math.log(span)
 
-    def ln_deviation_without(self, n: int, zeta: ArrayLike) -> Any:
-        """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are 0.
+    def ln_deviation_without(self, n: int, zeta: ArrayLike, outside: ArrayLike = 0) -> Any:
+        """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are taken out.
 
-        Entries that are not 0 of a fixed number stand on fewer places then.
+        Of a fixed number of entries that are not 0 `outside` at least are among those; a larger
+        share of the others may vary less, so their largest deviation counts.
 
         >>> law = sparse(uniform(0, 1, q=97), n=64, weight=8)
         >>> float(round(np.exp(law.ln_deviation_without(64, 32)) ** 2, 4))
@@ -74,8 +75,10 @@ class Law:
         """
         if self.weight is None:
             return np.full(np.shape(zeta), self.ln_deviation)
-        share = self.weight / (n - np.asarray(zeta, float))
+        share = np.minimum(1.0, (self.weight - np.asarray(outside)) / (n - np.asarray(zeta, float)))
         mean, square = self.mean * n / self.weight, self.rms**2 * n / self.weight
+        if np.any(outside) and mean:
+            share = np.minimum(share, square / (2 * mean**2))
         variance = np.maximum(share * square - (share * mean) ** 2, 0.0)
         with np.errstate(divide="ignore"):
             return np.log(variance) / 2

@@ -116,6 +116,10 @@ class Estimate:
             return self
         return replace(self, rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
 
+    def changed(self, **values: Any) -> "Estimate":
+        """Return it with other values of some fields."""
+        return replace(self, **values)
+
     def noted(self, more: str) -> "Estimate":
         """Add a note."""
         return replace(self, note=f"{self.note}; {more}" if self.note else more)

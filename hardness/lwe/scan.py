@@ -30,19 +30,19 @@ def spread(low: float, high: float, count: int, dense: int = 0) -> Integers:
 def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], float]:
     """Find integers of the least cost: on the grid of all axes, then near its best few points.
 
-    axes: rising values of each parameter, whose ends bound it. The grid's best along the first axis
-    compete, so that the few differ in the others. Steps begin at the grid's and end at 1.
+    axes: rising values of each parameter, whose ends bound it. The best points of each value of the
+    last axis compete, so that the few differ. Steps begin at the grid's and end at 1.
 
     >>> scan(lambda x, y: (x - 37) ** 2 + (y - x) ** 2 + 0.0, spread(1, 99, 5), spread(1, 99, 4))
     ((37, 37), 0.0)
     """
     values = [np.atleast_1d(np.asarray(axis, np.int64)) for axis in axes]
     grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    lines = _priced(cost, grid).reshape(len(values[0]), -1)
-    chosen = np.arange(lines.size)  # of the grid: the best of each line, if there are many lines
-    if lines.shape[1] > few:
-        chosen = lines.argmin(axis=0) * lines.shape[1] + np.arange(lines.shape[1])
-    order = np.argsort(lines.ravel()[chosen], kind="stable")[:few]
+    groups = _priced(cost, grid).reshape(-1, len(values[-1])) if len(axes) > 1 else _priced(cost, grid)[:, None]
+    each = min(len(groups), -(-few // groups.shape[1]))
+    best = np.argpartition(groups, each - 1, axis=0)[:each]
+    chosen = (best * groups.shape[1] + np.arange(groups.shape[1])).ravel()
+    order = np.argsort(groups.ravel()[chosen], kind="stable")[:few]
     points = grid[chosen[order]]
     steps = np.stack(
         [_gaps(axis)[np.searchsorted(axis, points[:, i])] for i, axis in enumerate(values)], axis=1
