@@ -27,7 +27,7 @@ from hardness.lwe.models import (
 )
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import refine, scan, spread
+from hardness.lwe.scan import refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
@@ -122,13 +122,17 @@ class Guesses:
         self._row = np.full(self.n + 1, -1)
         self._tables = np.empty((0, 2, self.columns))
 
-    def sets(self, zeta: Integers) -> tuple[Array, Array]:
-        """Return log2 of the numbers and ln of the probabilities, (len(zeta), weights) each."""
+    def sets(self, zeta: Integers, weight: Integers) -> tuple[Array, Array]:
+        """Return log2 of the number and ln of the probability of weights up to `weight`.
+
+        The number is infinite if there are no such sets, or too many.
+        """
         if len(missing := np.unique(zeta[self._row[zeta] < 0])):
             self._row[missing] = len(self._tables) + np.arange(len(missing))
             self._tables = np.concatenate([self._tables, self._tabulate(missing[:, None])])
-        rows = self._tables[self._row[zeta]]
-        return rows[:, 0], rows[:, 1]
+        row, column = self._row[zeta], np.clip(weight, 0, self.columns - 1)
+        space = np.where(weight < self.columns, self._tables[row, 0, column], np.inf)
+        return space, np.where(weight < 0, -np.inf, self._tables[row, 1, column])
 
     def _choose(self, n: ArrayLike, k: ArrayLike) -> Array:
         f, n, k = self._ln_factorials, np.asarray(n), np.asarray(k)
@@ -175,7 +179,7 @@ class Decoding:
         """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
         sizes = np.arange(2, min(_LARGEST_BLOCK, self.widest) + 1)
         sizes = sizes[self.model.cost(sizes, sizes) <= bits]
-        few = np.linspace(2, sizes.max(initial=2), 64).astype(np.int64)
+        few = np.linspace(2, sizes.max(initial=2), 48).astype(np.int64)
         return np.unique(np.append(few, (19, 20)))  # where models of sieves begin
 
     @cached_property
@@ -283,50 +287,54 @@ def places(n: int) -> Integers:
     >>> places(6).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    return np.unique(np.linspace(0, n - 1, 40).astype(np.int64))
+    return np.unique(np.linspace(0, n - 1, 32).astype(np.int64))
 
 
-Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta, weight: of points
+Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
+Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
 
 
 def search(
     lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 1
-) -> tuple[int, ...] | None:
-    """Scan beta and zeta at the best dimension, then d, the last block and fewer samples too.
+) -> Point | None:
+    """Scan beta, zeta and weights at the best dimension, then d and the last block too.
 
-    price: of arrays beta, zeta, d and `more`, how far eta is above the least. What it costs without
-    guesses bounds block sizes and, to the power `root`, guesses. None if nothing decodes.
+    price: of arrays, as of a point. What it costs without guesses bounds block sizes and, to the
+    power `root`, guesses. If reading samples is what costs, fewer are tried. None if none decodes.
     """
 
-    def scanned(
-        dimension: Callable[[Integers, Integers], Integers], beta: Integers, zeta: Integers
-    ) -> float:
-        def cost(beta: Integers, zeta: Integers) -> Array:
-            return price(beta, zeta, dimension(beta, zeta), np.zeros_like(beta))["rop"]
+    def scanned(dimension: Callable[[Integers, Integers], Integers], *axes: Integers) -> float:
+        def cost(beta: Integers, zeta: Integers, weight: Integers) -> Array:
+            d = dimension(beta, zeta)
+            return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
 
-        point, bits = scan(cost, beta, zeta)
-        at = [np.array(value) for value in point]
-        starts.append((*point, int(dimension(*at)), 0))
+        point, bits = scan(cost, *axes)
+        starts.append((*point, int(dimension(*map(np.array, point[:2]))), 0))
         return min(bound, bits)
 
-    starts: list[tuple[int, ...]] = []
-    bound, none = min(_MOST, 4.0 * lattice.parameters.size_bits + 64), np.zeros(1, np.int64)
-    for dimension in (lattice.best_dimension, lambda beta, zeta: np.maximum(beta + 1, lattice.n + 1)):
-        bound = scanned(dimension, lattice.blocks(bound), none)
-    if guesses and lattice.n > 1:
+    starts: list[Point] = []
+    n, none = lattice.n, np.zeros(1, np.int64)
+    bound = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
+    for dimension in (lattice.best_dimension, lambda beta, zeta: np.maximum(beta + 1, n + 1)):
+        bound = scanned(dimension, lattice.blocks(bound), none, none)
+    ends = [(2, _LARGEST_BLOCK), (0, 0), (0, 0), (2, lattice.widest), (0, 1 << 10)]
+    if guesses and n > 1:
         guesses.limit(root * bound)
-        bound = scanned(lattice.best_dimension, lattice.blocks(bound), places(lattice.n))
-        guesses.limit(root * bound)
-        beta, zeta, *_ = starts[-1]  # once more, in a finer grid: each weight has a least of its own
-        near = np.unique(np.linspace(max(2, 0.8 * beta), 1.1 * beta + 4, 40).astype(np.int64))
-        out = np.linspace(0.7 * zeta, min(lattice.n - 1, 1.3 * zeta + 8), 32).astype(np.int64)
-        bound = scanned(lattice.best_dimension, near, np.unique(out))
-    beta, zeta, d, _ = starts[-1]
-    k = lattice.n - zeta
-    starts += [(beta, zeta, int(size), 0) for size in k + spread(1, max(1, d - k), 12)]
-    ends = np.array([[2, 0, 2, 0], [_LARGEST_BLOCK, lattice.n - 1, lattice.widest, 1 << 10]])
-    steps = np.tile([4, 4 if guesses else 0, 16, 8], (len(starts), 1))
-    point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, ends)
+        weights = spread(0, guesses.columns - 1, 7, dense=4)
+        bound = scanned(lattice.best_dimension, lattice.blocks(bound), places(n), weights)
+        ends[1:3] = (0, n - 1), (0, guesses.columns - 1)
+        beta, zeta, weight, *_ = starts[-1]  # once more, finer: each weight has a least of its own
+        near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
+        out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
+        bound = scanned(
+            lattice.best_dimension, np.unique(near), np.unique(out), window(weight, 3, *ends[2])
+        )
+    beta, zeta, weight, d, _ = starts[-1]
+    if bound < lattice.reading(zeta, d) + 1:
+        k = n - zeta
+        starts += [(beta, zeta, weight, int(m + k), 0) for m in spread(1, max(1, d - k), 12)]
+    steps = np.tile([4, *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3])), 16, 8], (len(starts), 1))
+    point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, np.array(ends).T)
     return point if math.isfinite(bits) else None
 
 
@@ -335,19 +343,19 @@ def decoded(
     source: str,
     lattice: Decoding,
     price: Callable[..., Priced],
-    point: tuple[int, ...] | None,
+    point: Point | None,
     stored: float = 0.0,
 ) -> Estimate:
-    """Estimate an attack at a point (beta, zeta, d, more); stored: log2 of guesses over |S|'s."""
+    """Estimate an attack at a point; stored: which part of the guesses' logarithm."""
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
         return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
-    beta, zeta, d, _ = point
+    beta, zeta, weight, d, _ = point
     cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
     if not math.isfinite(cost["rop"]):
         reason = "more guesses than the lattice tells apart"
         return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
-    eta, weight, m = int(cost["eta"]), int(cost["weight"]), d - (lattice.n - zeta)
+    eta, m = int(cost["eta"]), d - (lattice.n - zeta)
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")

@@ -12,6 +12,7 @@ Cost = Callable[..., Array]  # log2 of operations, of arrays of integers; infini
 
 _CLOSE = 1e-9  # bits by which a step has to be better
 _ROUNDS = 400
+_HOPELESS = 4.0  # bits above the best: points that are given up
 _AT_ONCE = 1 << 16  # points that are priced together
 
 
@@ -25,6 +26,16 @@ def spread(low: float, high: float, count: int, dense: int = 0) -> Integers:
     ratio = np.geomspace(max(low, 1), max(high, 1), max(count, 2)).round().astype(np.int64)
     near = np.arange(low, min(high, max(dense, low)) + 1)
     return np.unique(np.concatenate([near, ratio[ratio >= low], [high]]))
+
+
+def window(value: int, reach: int, low: int, high: int, step: int = 1) -> Integers:
+    """List the integers near a value, within a range.
+
+    >>> window(3, 4, 0, 6, 2).tolist()
+    [0, 1, 3, 5, 6]
+    """
+    near = value + step * np.arange(-(reach // step), reach // step + 1)
+    return np.unique(np.clip(near, low, high))
 
 
 def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], float]:
@@ -75,7 +86,7 @@ def refine(
         if best.min() < done[1]:
             done = points[[best.argmin()]], best.min()
         steps = np.where(better[:, None], steps, steps // 2)
-        alive = steps.any(axis=1)
+        alive = steps.any(axis=1) & (best < done[1] + _HOPELESS)
         if not alive.any():
             break
         points, steps, best = points[alive], steps[alive], best[alive]

@@ -102,16 +102,6 @@ def refined(
     return refine(cost, starts, steps, ends)[0]
 
 
-def window(value: int, reach: int, low: int, high: int, step: int = 1) -> Integers:
-    """List the integers near a value, within a range.
-
-    >>> window(3, 4, 0, 6, 2).tolist()
-    [0, 1, 3, 5, 6]
-    """
-    near = value + step * np.arange(-(reach // step), reach // step + 1)
-    return np.unique(np.clip(near, low, high))
-
-
 def dual_estimate(
     name: str, source: str, lattice: ShortVectors, priced: Priced, beta: int, m: int, **more: Any
 ) -> Estimate:

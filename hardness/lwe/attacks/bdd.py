@@ -36,27 +36,27 @@ def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
     if lattice.reason:
         return Estimate(name="bdd", kind="heuristic model", source=SOURCE, reason=lattice.reason)
 
-    def price(beta: Integers, zeta: Integers, d: Integers, more: Integers) -> Priced:
-        valid = lattice.valid(beta, zeta, d)
-        d = np.maximum(d, 2)
+    def price(
+        beta: Integers, zeta: Integers, _: Integers, d: Integers, more: Integers
+    ) -> Priced:
+        valid = lattice.valid(beta, zeta, d) & (lattice.room(zeta, d) >= 0)
         line = lattice.line(beta, zeta, d)
         eta = lattice.last_block(beta, line, more)
         valid &= eta < d
         eta = np.minimum(eta, d - 1)
         ln_prob = lattice.babai(beta, line, eta, d)[:, 0]
-        red = lattice.model.cost(beta, d)
-        svp = np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
         tries = log_repetitions(ln_prob, setting.success)
-        rop = np.maximum(tries + np.logaddexp2(red, svp), lattice.reading(zeta, d))
+        red = tries + lattice.model.cost(beta, d)
+        svp = tries + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
+        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
         return {
-            "rop": np.where(valid & (lattice.room(zeta, d) >= 0), rop, np.inf),
-            "red": tries + red,
-            "svp": tries + svp,
+            "rop": np.where(valid, rop, np.inf),
+            "red": red,
+            "svp": svp,
             "repetitions": tries,
             "space": np.zeros(len(rop)),
             "ln_prob": ln_prob,
             "eta": eta,
-            "weight": np.zeros_like(eta),
         }
 
     point = search(lattice, price)

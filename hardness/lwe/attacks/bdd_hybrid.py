@@ -38,32 +38,28 @@ def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         )
     guesses = Guesses(parameters)
 
-    def price(beta: Integers, zeta: Integers, d: Integers, more: Integers) -> Priced:
-        valid = lattice.valid(beta, zeta, d)
-        d = np.maximum(d, 2)
+    def price(
+        beta: Integers, zeta: Integers, weight: Integers, d: Integers, more: Integers
+    ) -> Priced:
+        space, ln_guessed = guesses.sets(zeta, weight)
+        valid = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
         line = lattice.line(beta, zeta, d)
         eta = lattice.last_block(beta, line, more)
         valid &= eta < d
-        eta = np.minimum(eta, d - 1)
-        space, ln_guessed = guesses.sets(zeta)
-        ln_prob = ln_guessed + lattice.babai(beta, line, eta, d)[:, :1]
-        red = lattice.model.cost(beta, d)
-        svp = space + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))[:, None]
+        space, eta = np.where(valid, space, 0.0), np.minimum(eta, d - 1)
+        ln_prob = ln_guessed + lattice.babai(beta, line, eta, d)[:, 0]
         tries = log_repetitions(ln_prob, setting.success)
-        rop = np.maximum(
-            tries + np.logaddexp2(red[:, None], svp), lattice.reading(zeta, d)[:, None]
-        )
-        rop = np.where(valid[:, None] & (space <= lattice.room(zeta, d)[:, None]), rop, np.inf)
-        best = np.arange(len(rop)), rop.argmin(axis=1)
+        red = tries + lattice.model.cost(beta, d)
+        svp = tries + space + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
+        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
         return {
-            "rop": rop[best],
-            "red": tries[best] + red,
-            "svp": (tries + svp)[best],
-            "repetitions": tries[best],
-            "space": space[best],
-            "ln_prob": ln_prob[best],
+            "rop": np.where(valid, rop, np.inf),
+            "red": red,
+            "svp": svp,
+            "repetitions": tries,
+            "space": space,
+            "ln_prob": ln_prob,
             "eta": eta,
-            "weight": best[1],
         }
 
     point = search(lattice, price, guesses)

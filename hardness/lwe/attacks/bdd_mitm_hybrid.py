@@ -39,30 +39,26 @@ def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         )
     guesses = Guesses(parameters)
 
-    def price(beta: Integers, zeta: Integers, d: Integers, _: Integers) -> Priced:
-        valid = lattice.valid(beta, zeta, d)
-        d, eta = np.maximum(d, 2), np.zeros_like(d)
-        space, ln_guessed = guesses.sets(zeta)
+    def price(
+        beta: Integers, zeta: Integers, weight: Integers, d: Integers, _: Integers
+    ) -> Priced:
+        space, ln_guessed = guesses.sets(zeta, weight)
+        valid = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
+        space, eta = np.where(valid, space, 0.0), np.zeros_like(d)
         inside, meeting = lattice.babai(beta, lattice.line(beta, zeta, d), eta, d).T
-        ln_prob = ln_guessed + inside[:, None]
-        ln_prob[:, 1:] += meeting[:, None]
-        red = lattice.model.cost(beta, d)
-        svp = space / 2 + 2 * np.log2(d)[:, None]
+        ln_prob = ln_guessed + inside + np.where(weight > 0, meeting, 0.0)
         tries = log_repetitions(ln_prob, setting.success)
-        rop = np.maximum(
-            tries + np.logaddexp2(red[:, None], svp), lattice.reading(zeta, d)[:, None]
-        )
-        rop = np.where(valid[:, None] & (space <= lattice.room(zeta, d)[:, None]), rop, np.inf)
-        best = np.arange(len(rop)), rop.argmin(axis=1)
+        red = tries + lattice.model.cost(beta, d)
+        svp = tries + space / 2 + 2 * np.log2(d)
+        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
         return {
-            "rop": rop[best],
-            "red": tries[best] + red,
-            "svp": (tries + svp)[best],
-            "repetitions": tries[best],
-            "space": space[best],
-            "ln_prob": ln_prob[best],
+            "rop": np.where(valid, rop, np.inf),
+            "red": red,
+            "svp": svp,
+            "repetitions": tries,
+            "space": space,
+            "ln_prob": ln_prob,
             "eta": eta,
-            "weight": best[1],
         }
 
     point = search(lattice, price, guesses, root=2)

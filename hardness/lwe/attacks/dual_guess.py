@@ -21,7 +21,7 @@ from hardness.lwe.decoding import Guesses
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import scan, spread
+from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.short_vectors import (
     LARGEST_BLOCK,
     WIDE,
@@ -30,7 +30,6 @@ from hardness.lwe.short_vectors import (
     dual_estimate,
     dual_refused,
     refined,
-    window,
 )
 from hardness.lwe.success import log_repetitions
 
@@ -61,13 +60,10 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
         if h is None:
             space, tries, valid = zeta * law.guesses, 0.0, zeta < n
         else:
-            spaces, ln_probs = guesses.sets(zeta)
-            rows, last = np.arange(len(zeta)), guesses.columns - 1
-            high = np.minimum(low + more, last)
-            valid = (low + more <= np.minimum(zeta, last)) & (low < h)
-            space = np.where(valid, spaces[rows, high], 0.0)
-            below = np.where(low > 0, ln_probs[rows, np.clip(low - 1, 0, last)], -np.inf)
-            inside = np.exp(ln_probs[rows, high]) - np.exp(below)
+            space, ln_prob = guesses.sets(zeta, low + more)
+            valid = np.isfinite(space) & (low < h)
+            space = np.where(valid, space, 0.0)
+            inside = np.exp(ln_prob) - np.exp(guesses.sets(zeta, low - 1)[1])
             valid &= inside > 0
             tries = log_repetitions(np.log(np.where(valid, inside, 1.0)), part)
         count = lattice.loss(beta, m, n - zeta, shift(zeta, low)) + 3

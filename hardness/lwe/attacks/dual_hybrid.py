@@ -18,7 +18,7 @@ import numpy as np
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import scan, spread
+from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.short_vectors import (
     LARGEST_BLOCK,
     MULTIPLY,
@@ -29,7 +29,6 @@ from hardness.lwe.short_vectors import (
     dual_estimate,
     dual_refused,
     refined,
-    window,
 )
 from hardness.lwe.success import log_single
 
