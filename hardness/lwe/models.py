@@ -111,29 +111,39 @@ class Model:
         """Compute log2 of the operations of a sieve in all dimensions up to one."""
         return self.log_c + self.slope * dimension + self.constant
 
-    def vectors(self, beta: ArrayLike, d: ArrayLike, count: ArrayLike) -> Vectors:
-        """Find what 2^count short vectors of a lattice reduced with block size beta cost.
+    def short(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
+        """Return ln of how much longer many vectors are than a first one, and the sieve they fill.
 
         They are the first of randomised bases, reduced by LLL [Albrecht17]; or sqrt(4/3) times as
         long, of the last sieve; or of one more, as large as costs what the reduction does [GJ21].
+        """
+        beta, d = np.broadcast_arrays(np.asarray(beta, np.int64), np.asarray(d, np.int64))
+        if self.vectors_from == "basis":
+            return np.full(beta.shape, math.log(2)), beta
+        ratio, size = np.full(beta.shape, math.log(4 / 3) / 2), beta
+        if self.free:
+            size = beta - free_dimensions(beta).astype(np.int64)
+        if self.vectors_from == "one more sieve":
+            more = (self.log_c + np.log2(np.maximum(d - beta, 1))) / self.slope
+            size = np.where(beta < d, np.minimum(d, (size + more).astype(np.int64)), size)
+            size = np.maximum(size, 2)  # a sieve of a dimension below 2 is none
+            ratio = ratio + (size - 1) * (log_delta(size) - log_delta(beta))
+        return ratio, size
+
+    def vectors(self, beta: ArrayLike, d: ArrayLike, count: ArrayLike) -> Vectors:
+        """Find what 2^count short vectors of a lattice reduced with block size beta cost.
 
         >>> several = MODELS["matzov"].vectors(320, 1948, 68.8)
         >>> int(several.sieve), round(float(several.cost), 1)
         (333, 122.4)
         """
-        beta, d, count = np.broadcast_arrays(*(np.asarray(x, float) for x in (beta, d, count)))
-        cost = self.cost(beta, d)
+        ratio, size = self.short(beta, d)
+        cost, count = self.cost(beta, d), np.asarray(count, float)
         if self.vectors_from == "basis":
             one, more = count <= 0, np.logaddexp2(cost, count + 3 * np.log2(d))
-            ratio = np.where(one, 0.0, math.log(2))
-            return Vectors(ratio, np.where(one, cost, more), np.maximum(count, 0.0), beta)
-        ratio = np.full(beta.shape, math.log(4 / 3) / 2)
-        size = beta - np.floor(free_dimensions(beta)) if self.free else beta
+            number = np.maximum(count, 0.0) + np.zeros(size.shape)
+            return Vectors(np.where(one, 0.0, ratio), np.where(one, cost, more), number, size)
         if self.vectors_from == "one more sieve":
-            more = (self.log_c + np.log2(np.maximum(d - beta, 1))) / self.slope
-            size = np.where(beta < d, np.minimum(d, np.floor(size + more)), size)
-            size = np.maximum(size, 2.0)  # a sieve of a dimension below 2 is none
-            ratio = ratio + (size - 1) * (log_delta(size) - log_delta(beta))
             cost = np.logaddexp2(cost, self.sieve(size))
         held = _whole(SIEVE_WIDTH * size, np.floor)
         again = _whole(np.maximum(count - held, 0.0), np.ceil)

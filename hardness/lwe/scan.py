@@ -70,7 +70,8 @@ def refine(
     points, steps: (points, parameters); ends: the least and the largest value of each parameter.
     """
     count = points.shape[1]
-    moves = np.array([move for move in product((-1, 0, 1), repeat=count) if np.count_nonzero(move) <= 2])
+    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in steps.any(axis=0)]
+    moves = np.array([move for move in product(*free) if np.count_nonzero(move) <= 2])
     moves = moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]  # the point itself first
     best = _priced(cost, points)
     done = points[[best.argmin()]], best.min()

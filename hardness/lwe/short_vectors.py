@@ -53,7 +53,7 @@ class ShortVectors:
     def loss(self, beta: ArrayLike, m: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Compute D/ln 2, log2 of the vectors that the noise asks for; infinity for no lattice."""
         d = np.add(m, k)
-        ratio = self.model.vectors(beta, d, 1.0).ln_ratio
+        ratio, _ = self.model.short(beta, d)
         ln_length = ratio + (d - 1) * log_delta(beta) + k / d * np.add(self.ln_scaled, shift)
         bits = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
         return np.where((beta <= d) & (m <= self.rows) & (k >= 1), bits, np.inf)

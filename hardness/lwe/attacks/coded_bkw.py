@@ -33,6 +33,7 @@ from hardness.lwe.success import SUCCESS
 _MOST_TERMS = 1 << 16
 _CELLS = 200_000  # steps times choices that are held at a time
 _CLOSE = 1e-9
+_FEWER = 12  # by which l may be below b
 
 
 def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
@@ -79,22 +80,26 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
             rop = np.logaddexp2(rop, used + log2(n + 1) + np.log2(rounds))
         return np.stack([np.where(able, rop, np.inf), used, terms, steps, plain])
 
-    def cost(*choices: Integers) -> Array:
-        parts = np.array_split(np.array(choices), max(1, len(choices[0]) * (most + 1) // _CELLS), 1)
+    def cost(words: Integers, test: Integers, more: Integers, b: Integers) -> Array:
+        choices = np.stack([b, np.maximum(1, b + words - _FEWER), test, more])
+        parts = np.array_split(choices, max(1, len(b) * (most + 1) // _CELLS), axis=1)
         return np.concatenate([priced(most, *part)[0] for part in parts])
 
     rop, more = n * bits + 64, [0, 1, 2, 4] if spent and parameters.rows is not None else [0]
     choice: tuple[int, ...] = ()
-    for count in (10, 16):  # the second time with what the first one costs
+    for dense, less, count in ((4, [8, 11], 10), (40, range(10, 13), 200)):  # with what the first costs
         most = min(n, _most_steps(parameters, rop))
-        axes = [spread(1, min(n, top), count, dense=4) for top in ((rop + 1) / bits, rop / bits - 1)]
-        found = scan(cost, *axes, spread(1, n, 2 * count), more)
+        b = spread(1, min(n, (rop + 1) / bits), 12, dense)
+        count = max(32, min(count, 2 * _CELLS // (len(b) * len(less) * (most + 1))))
+        found = scan(cost, less, spread(1, n, count), more, b, few=6)
         choice, rop = min(((choice, rop), found), key=lambda best: best[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         return estimate(reason=reason)
-    b, words, test, _ = choice
-    _, used, terms, steps, plain = priced(most, *(np.array([v]) for v in choice))[:, 0]
+    less, test, more_terms, b = choice
+    words = max(1, b + less - _FEWER)
+    point = (np.array([v]) for v in (b, words, test, more_terms))
+    _, used, terms, steps, plain = priced(most, *point)[:, 0]
     table = b * bits - 1
     notes = [
         f"b = {b}, {plain:.0f} plain and {steps - plain:.0f} coded steps, l = {words}, "

@@ -85,10 +85,10 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
         return runs + Embedding(parameters, setting.shape, zeta).cost(setting, beta)[0]
 
     largest = whole.beta or Embedding(parameters).largest()
-    zeta = np.unique(np.linspace(0, n - few, 40).astype(np.int64))
-    point, rop = scan(cost, spread(2, largest, 60, dense=40), zeta)
-    near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 32).astype(np.int64).clip(2))
-    out = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 24).astype(np.int64)
+    zeta = np.unique(np.linspace(0, n - few, 24).astype(np.int64))
+    point, rop = scan(cost, spread(2, largest, 40, dense=16), zeta)
+    near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 24).astype(np.int64).clip(2))
+    out = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
     point, rop = min(((point, rop), scan(cost, near, np.unique(out))), key=lambda best: best[1])
     if not rop < whole.rank:
         return behind(whole, parameters, 0, setting)
@@ -123,7 +123,7 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 
     if not whole.applies and whole.reason == rest(n - few).reason:
         return behind(whole, parameters, 0, setting, whole.reason)
-    (zeta,), rop = scan(cost, np.unique(np.linspace(0, n - few, 24).astype(np.int64)), few=3)
+    (zeta,), rop = scan(cost, np.unique(np.linspace(0, n - few, 12).astype(np.int64)), few=2)
     if not math.isfinite(rop):
         return behind(whole, parameters, 0, setting, rest(zeta).reason)
     return behind(rest(zeta), parameters, zeta, root)

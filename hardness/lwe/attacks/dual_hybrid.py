@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from hardness.lwe.models import Integers, Setting
+from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
 from hardness.lwe.scan import scan, spread, window
@@ -49,8 +49,8 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     if lattice.reason:
         return dual_refused("dual_hybrid", SOURCE, lattice.reason)
 
-    def price(beta: Integers, m: Integers, zeta: Integers, t: Integers, p: Integers) -> Priced:
-        k, log_p = n - zeta - t, np.log2(np.maximum(p, 1))
+    def price(beta: Integers, m: Integers, out: Integers, zeta: Integers, p: Integers) -> Priced:
+        k, t, log_p = n - out, np.maximum(out - zeta, 0), np.log2(p)
         guesses = zeta * law.guesses
         ln_turn = math.log(math.pi) + law.ln_deviation - log_p * math.log(2)
         noise = t * np.exp(np.minimum(2 * ln_turn, 700.0)) / 3 / math.log(2)
@@ -58,11 +58,11 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         count = count + log_single(guesses + t * log_p, setting.success)
         transform = MULTIPLY + np.log2(np.maximum(t, 1)) + (t + 1) * log_p
         guess = guesses + np.logaddexp2(np.where(t > 0, transform, -np.inf), TABLE + count)
-        return lattice.price(beta, m, k, np.where(k < 1, np.inf, count), guess, 0.0)
+        return lattice.price(beta, m, k, np.where((k < 1) | (zeta > out), np.inf, count), guess, 0.0)
 
-    def best(beta: Integers, *split: Integers) -> np.ndarray:
-        m = lattice.samples(beta, np.maximum(n - split[0] - split[1], 1))
-        return price(beta, m, *split)["rop"]
+    def best(beta: Integers, out: Integers, zeta: Integers, p: Integers) -> Array:
+        m = lattice.samples(beta, np.maximum(n - out, 1))
+        return price(beta, m, out, zeta, p)["rop"]
 
     most = float(setting.model.cost(1 << 14, 1 << 14))
     whole, rop = scan(best, lattice.blocks(most), [0], [0], [2])
@@ -70,22 +70,23 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         return dual_refused("dual_hybrid", SOURCE, WIDE)
     widest = law.ln_deviation / math.log(2) + math.log2(3 * math.sqrt(rop)) + 2  # log2 of p
     zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 8)
-    t = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
-    p = spread(2, 2 ** min(max(widest, 3), rop / 2, parameters.log2_q, 60), 8, dense=5)
-    point, bits = scan(best, lattice.blocks(rop), zeta, t, p, few=12)
-    if bits > rop:
-        point = whole
+    out = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
+    p = spread(2, 2 ** min(max(widest, 3), rop / 2, parameters.log2_q, 60), 8, dense=7)
+    beta = np.linspace(max(2, whole[0] // 2), whole[0] + 2, 24).astype(np.int64)
+    point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
+    point = point if bits < rop else whole
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
-    near = [  # once more, in a finer grid
-        window(value, reach, low, high, step)
-        for value, reach, step, (low, high) in zip(
-            point, (10, 9, 24, 2), (2, 3, 3, 1), [(2, LARGEST_BLOCK), *ranges], strict=True
-        )
-    ]
-    point, _ = scan(best, *near, few=12)
-    m = int(lattice.samples(np.array(point[0]), n - point[1] - point[2]))
+    for reaches, steps in (((9, 24, 18, 2), (3, 4, 3, 1)), ((3, 15, 10, 1), (1, 1, 2, 1))):
+        bounds = [(2, LARGEST_BLOCK), *ranges]  # once more, in finer grids
+        near = [
+            window(value, reach, low, high, step)
+            for value, reach, step, (low, high) in zip(point, reaches, steps, bounds, strict=True)
+        ]
+        point, _ = scan(best, *near, few=12)
+    m = int(lattice.samples(np.array(point[0]), n - point[1]))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    beta, m, zeta, t, p = at
+    beta, m, out, zeta, p = at
+    t = out - zeta
     priced = price(*(np.array([v]) for v in at))
     return dual_estimate(
         "dual_hybrid",
