@@ -287,7 +287,7 @@ def places(n: int) -> Integers:
     >>> places(6).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    return np.unique(np.linspace(0, n - 1, 32).astype(np.int64))
+    return np.unique(np.append(np.linspace(0, n - 1, 28).astype(np.int64), n - spread(1, n, 5)))
 
 
 Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
@@ -333,7 +333,7 @@ def search(
     if bound < lattice.reading(zeta, d) + 1:
         k = n - zeta
         starts += [(beta, zeta, weight, int(m + k), 0) for m in spread(1, max(1, d - k), 12)]
-    steps = np.tile([4, *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3])), 16, 8], (len(starts), 1))
+    steps = np.tile([4, *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3])), max(16, d // 64), 8], (len(starts), 1))
     point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, np.array(ends).T)
     return point if math.isfinite(bits) else None
 

@@ -90,7 +90,7 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
     for dense, less, count in ((4, [8, 11], 10), (40, range(10, 13), 200)):  # with what the first costs
         most = min(n, _most_steps(parameters, rop))
         b = spread(1, min(n, (rop + 1) / bits), 12, dense)
-        count = max(32, min(count, 2 * _CELLS // (len(b) * len(less) * (most + 1))))
+        count = max(32, min(count, 4 * _CELLS // (len(b) * len(less) * (most + 1))))
         found = scan(cost, less, spread(1, n, count), more, b, few=6)
         choice, rop = min(((choice, rop), found), key=lambda best: best[1])
     if not choice:

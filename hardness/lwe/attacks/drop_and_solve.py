@@ -123,7 +123,7 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 
     if not whole.applies and whole.reason == rest(n - few).reason:
         return behind(whole, parameters, 0, setting, whole.reason)
-    (zeta,), rop = scan(cost, np.unique(np.linspace(0, n - few, 12).astype(np.int64)), few=2)
+    (zeta,), rop = scan(cost, np.unique(np.linspace(0, n - few, 12).astype(np.int64)), few=4)
     if not math.isfinite(rop):
         return behind(whole, parameters, 0, setting, rest(zeta).reason)
     return behind(rest(zeta), parameters, zeta, root)

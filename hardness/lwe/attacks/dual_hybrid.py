@@ -76,12 +76,13 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
     point = point if bits < rop else whole
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
-    for reaches, steps in (((9, 24, 18, 2), (3, 4, 3, 1)), ((3, 15, 10, 1), (1, 1, 2, 1))):
+    for reaches, steps in (((9, 24, 18), (3, 4, 3)), ((3, 15, 10), (1, 1, 2))):
         bounds = [(2, LARGEST_BLOCK), *ranges]  # once more, in finer grids
         near = [
             window(value, reach, low, high, step)
-            for value, reach, step, (low, high) in zip(point, reaches, steps, bounds, strict=True)
+            for value, reach, step, (low, high) in zip(point, reaches, steps, bounds, strict=False)
         ]
+        near += [window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 6))]
         point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)

@@ -101,11 +101,12 @@ class Embedding:
         for start, end, bent in parts if self.limit is not None and not narrow.all() else parts[:1]:
             top = np.sqrt(np.maximum(0.0, bent) / log_delta(beta))
             more = 0.0 if self.shape == "gsa" else top + self.ln_q / log_delta(beta)
-            for near in (np.floor(top + more), np.ceil(top + more)):
-                high = np.clip(near - self.n - 1, start, np.maximum(start, end)).astype(np.int64)
-                able = (start <= end) & (self.margin(beta, high) >= 0)
-                m = _halved(lambda m: self.margin(beta, m) >= 0, start - 1, high, able)
-                best = np.where(able, np.minimum(best, m), best)
+            tops = [np.clip(near(top + more) - self.n - 1, start, np.maximum(start, end)) for near in (np.floor, np.ceil)]
+            margins = [self.margin(beta, m) for m in tops]
+            high = np.where(margins[1] > margins[0], tops[1], tops[0]).astype(np.int64)
+            able = (start <= end) & (np.maximum(*margins) >= 0)
+            m = _halved(lambda m: self.margin(beta, m) >= 0, start - 1, high, able)
+            best = np.where(able, np.minimum(best, m), best)
         return best
 
     def cost(self, setting: Setting, beta: Integers) -> tuple[Array, Array]:
