@@ -10,6 +10,7 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +28,7 @@ from hardness.lwe.models import (
 )
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import refine, scan, spread, window
+from hardness.lwe.scan import TOYS, refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
@@ -116,7 +117,9 @@ class Guesses:
 
     def limit(self, bits: float) -> None:
         """Prepare sets of up to 2^bits guesses: weights up to columns - 1."""
-        each = 1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))  # a weight's, at least
+        each = (
+            1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))
+        )  # a weight's, at least
         self.columns = 1 + min(self.n - 1, self._weight, int(bits / each))
         self._signs = self._law.log2_signs(self.columns - 1) * _LN2
         self._row = np.full(self.n + 1, -1)
@@ -159,21 +162,15 @@ class Decoding:
 
     def __init__(self, parameters: LweParameters, setting: Setting) -> None:
         """Read off what the lattices depend on."""
-        assert parameters.error is not None
         self.parameters, self.model, self.shape = parameters, setting.model, setting.shape
-        self.success, self.n = setting.success, parameters.n
-        self.ln_width = parameters.ln_q - parameters.error.ln_deviation
-        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+        self.n = parameters.n
         self.rows = math.inf if parameters.rows is None else parameters.rows
-
-    @property
-    def reason(self) -> str:
-        """Why no attack applies; empty if one may."""
-        asked = self.parameters
-        if reason := asked.no_lattice or asked.no_rows or asked.too_few:
-            return reason
-        narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
-        return "" if narrow else "the errors are too wide for q"
+        self.reason = parameters.no_lattice or parameters.no_rows or parameters.too_few
+        if not self.reason and parameters.error is not None:
+            self.ln_width = parameters.ln_q - parameters.error.ln_deviation
+            self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+            narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
+            self.reason = "" if narrow else "the errors are too wide for q"
 
     def blocks(self, bits: float) -> Integers:
         """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
@@ -221,7 +218,7 @@ class Decoding:
 
     @cached_property
     def _calls(self) -> tuple[Array, Integers]:
-        """log2 of a call in the last eta vectors, by eta, and the eta of the cheapest from each on."""
+        """log2 of a call in the last eta vectors, and the eta of the cheapest from each on."""
         size = np.maximum(np.arange(self.widest + 2.0) + 1, 2)
         calls = self.model.cost(size, size)
         least = np.minimum.accumulate(calls[::-1])[::-1]
@@ -276,7 +273,7 @@ class Decoding:
         """Compute log2 of K (2^red + svp), K repetitions of this probability."""
         return log_repetitions(ln_prob, self.success) + np.logaddexp2(red, svp)
 
-    def reading(self, zeta: Integers, d: Integers) -> Array:
+    def reading(self, zeta: Any, d: Any) -> Any:
         """Compute log2 of the numbers in all samples that are read, with those that are spent."""
         return self.parameters.reading(d - (self.n - zeta))
 
@@ -332,8 +329,17 @@ def search(
     beta, zeta, weight, d, _ = starts[-1]
     if bound < lattice.reading(zeta, d) + 1:
         k = n - zeta
-        starts += [(beta, zeta, weight, int(m + k), 0) for m in spread(1, max(1, d - k), 12)]
-    steps = np.tile([4, *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3])), max(16, d // 64), 8], (len(starts), 1))
+        sizes = k + spread(1, max(1, d - k), 12)
+        starts += [(b, zeta, weight, int(d), 0) for d in sizes for b in {*TOYS, beta}]
+    steps = np.tile(
+        [
+            4,
+            *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3], strict=True)),
+            max(16, d // 64),
+            8,
+        ],
+        (len(starts), 1),
+    )
     point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, np.array(ends).T)
     return point if math.isfinite(bits) else None
 

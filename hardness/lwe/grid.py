@@ -83,7 +83,7 @@ def places(over: Sequence[str]) -> list[dict[str, str]]:
     return [dict(zip(keys, place, strict=True)) for place in every]
 
 
-def words_of(text: str, samples: int | None) -> tuple[str, int | None]:
+def grid_words_of(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
     words, counted = spec_and_samples(text)
     if words.partition(":")[0] not in ("lwe", "lwr"):

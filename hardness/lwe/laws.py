@@ -186,6 +186,7 @@ def _wide(ln_deviation: float, q: int) -> float:
 
 
 def exp_or_inf(ln: float) -> float:
+    """Compute exp(ln), infinity beyond floats."""
     return math.exp(ln) if ln < MOST_LN else math.inf
 
 
@@ -238,7 +239,8 @@ def uniform(low: int, high: int, q: int) -> Law:
     """
     count = high - low + 1
     require(
-        1 <= count <= q, f"{brief_modulus(count)} values given with q={brief_modulus(q)}: at least 1, at most q"
+        1 <= count <= q,
+        f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q",
     )
     ln = math.log(count)
     ln_deviation = (ln * 2 + math.log1p(-(1 / count**2)) - math.log(12)) / 2 if count > 1 else 0.0
@@ -371,10 +373,10 @@ def _coin(rate: float) -> float:
     return 0.0 if not 0 < rate < 1 else -rate * log2(rate) - (1 - rate) * log2(1 - rate)
 
 
-def brief_modulus(q: int) -> str:
+def brief_count(q: int) -> str:
     """Write a modulus, or any count, in at most 18 characters.
 
-    >>> brief_modulus(2**100)
+    >>> brief_count(2**100)
     '2^100.00'
     """
     return str(q) if q < 10**18 else f"2^{log2(q):.2f}"

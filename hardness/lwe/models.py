@@ -7,7 +7,7 @@ are log2 of operations, lengths natural logarithms.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from hardness.lwe.success import SUCCESS
 from instances.errors import unknown
 from instances.family import require
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]  # of floats, or of truth values
 Integers = NDArray[np.int64]
 
 _SURE = 1e-12  # of failure: roots of 1 less it are still below 1

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.lwe.laws import (
     MOST_LN,
     Law,
-    brief_modulus,
+    brief_count,
     cbd,
     exp_or_inf,
     fixed,
@@ -366,7 +366,7 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     width = law.high - law.low + 1
     require(
         width <= q,
-        f"q={brief_modulus(q)} given with secret={kind}: its entries take {brief_modulus(width)} values",
+        f"q={brief_count(q)} given with secret={kind}: its entries take {brief_count(width)} values",
     )
     h = numbers.parse(given.get("h", "0"), int, "h")
     require(
@@ -408,7 +408,9 @@ def _listed(text: str, key: str, n: int, q: int) -> Law:
         for value, _, share in pairs
     }
     require(len(read) == len(pairs), said + "a value stands there twice")
-    require(max(read) - min(read) < q, said + f"values further apart than q={brief_modulus(q)} allows")
+    require(
+        max(read) - min(read) < q, said + f"values further apart than q={brief_count(q)} allows"
+    )
     listed = sorted(read.items())
     if all(share.denominator == 1 for share in read.values()):
         require(0 not in read, said + "counts are of values other than 0, probabilities below 1")
@@ -483,14 +485,17 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     named = [k for k in (*_SIZES, "error") if k in given]
     require(not named, f"{', '.join(named)} given with lwr: its error is that of rounding to p")
     p = modulus(given["p"])
-    require(2 <= p <= q, f"p={given['p']} given with q={brief_modulus(q)}: between 2 and q")
+    require(2 <= p <= q, f"p={given['p']} given with q={brief_count(q)}: between 2 and q")
     if p == q:
         return None
     if q % p == 0:
         return _around(q // p, "width", q)
     high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
     ln_width = math.log(q) - math.log(p)
-    require(ln_width < MOST_LN / 2, f"p={given['p']} given with q={brief_modulus(q)}: a p that divides q")
+    require(
+        ln_width < MOST_LN / 2,
+        f"p={given['p']} given with q={brief_count(q)}: a p that divides q",
+    )
     width = math.exp(ln_width)
     return replace(
         uniform(-high, high, q),
@@ -512,7 +517,7 @@ def _information(error: Law | None, q: int) -> float:
     width = f"2^{error.ln_deviation / math.log(2):.1f}"
     require(
         wide <= 2,
-        f"errors of standard deviation {width} given with q={brief_modulus(q)}: labels then "
+        f"errors of standard deviation {width} given with q={brief_count(q)}: labels then "
         "say nothing, lower it",
     )
     from scipy.special import xlog1py

@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from hardness.lwe.laws import Law
+from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.models import Setting
 from instances.errors import UsageError
 from instances.family import require
 from instances.numbers import write
@@ -86,7 +86,8 @@ def to_estimator_code(parameters: LweParameters) -> str:
     A law that it has no name for stands as the Gaussian of its mean and deviation, with a comment.
 
     >>> from hardness.lwe.parameters import parse_parameters
-    >>> print(to_estimator_code(parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")))
+    >>> spec = "lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64"
+    >>> print(to_estimator_code(parse_parameters(spec)))
     LWE.Parameters(n=1024, q=33554432, Xs=ND.SparseTernary(p=32, m=32, n=1024), \
 Xe=ND.DiscreteGaussian(3.19), m=oo)
     """
@@ -120,7 +121,8 @@ def parse_estimator_code(code: str) -> tuple[str, int | None]:
 
     The text is parsed and never evaluated, numbers are exact. ^ is the power, as in Sage.
 
-    >>> parse_estimator_code("LWE.Parameters(512, 2**32, Xs=ND.SparseTernary(48, 16), Xe=ND.DiscreteGaussian(3))")
+    >>> laws = "Xs=ND.SparseTernary(48, 16), Xe=ND.DiscreteGaussian(3)"
+    >>> parse_estimator_code(f"LWE.Parameters(512, 2**32, {laws})")
     ('lwe:n=512,q=4294967296,sigma=3,secret=[-1:16,1:48]', None)
     """
     try:

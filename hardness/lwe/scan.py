@@ -10,6 +10,7 @@ from hardness.lwe.models import Array, Integers
 
 Cost = Callable[..., Array]  # log2 of operations, of arrays of integers; infinite if none
 
+TOYS = (2, 10, 19, 24, 32)  # block sizes that small problems are tried with
 _CLOSE = 1e-9  # bits by which a step has to be better
 _ROUNDS = 400
 _HOPELESS = 4.0  # bits above the best: points that are given up
@@ -49,7 +50,11 @@ def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], f
     """
     values = [np.atleast_1d(np.asarray(axis, np.int64)) for axis in axes]
     grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    groups = _priced(cost, grid).reshape(-1, len(values[-1])) if len(axes) > 1 else _priced(cost, grid)[:, None]
+    groups = (
+        _priced(cost, grid).reshape(-1, len(values[-1]))
+        if len(axes) > 1
+        else _priced(cost, grid)[:, None]
+    )
     each = min(len(groups), -(-few // groups.shape[1]))
     best = np.argpartition(groups, each - 1, axis=0)[:each]
     chosen = (best * groups.shape[1] + np.arange(groups.shape[1])).ravel()
@@ -70,7 +75,7 @@ def refine(
     points, steps: (points, parameters); ends: the least and the largest value of each parameter.
     """
     count = points.shape[1]
-    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in steps.any(axis=0)]
+    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in (steps > 0).any(axis=0).tolist()]
     moves = np.array([move for move in product(*free) if np.count_nonzero(move) <= 2])
     moves = moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]  # the point itself first
     best = _priced(cost, points)

@@ -2,9 +2,9 @@
 
 A vector (x, y) with x^T A = y mod q makes <x, b> = <y, s> + <x, e>, small if x and y are short.
 Lattice reduction finds such vectors for m samples and k entries of the secret. With y scaled by
-sigma_s/sigma_e both parts weigh the same [Albrecht17]: dimension d = m + k, volume
-(q sigma_s/sigma_e)^k. From vectors of length L, those that the cost model has many of, the cosine of
-2 pi <x, b>/q has the mean e^(-D/2), D = (2 pi sigma_e L/q)^2. [MR09, EJK20]
+sigma_s/sigma_e both parts weigh the same [Albrecht17]: dimension d = m + k, volume (q
+sigma_s/sigma_e)^k. From vectors of length L, those that the cost model has many of, the cosine of 2
+pi <x, b>/q has the mean e^(-D/2), D = (2 pi sigma_e L/q)^2. [MR09, EJK20]
 """
 
 import math
@@ -12,17 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hardness.lwe.models import Array, Integers, Setting, log_delta
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import refine, spread
+from hardness.lwe.scan import TOYS, refine, spread
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
 LARGEST_BLOCK = 1 << 14
 WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
+_SMALL_N = 64
 _MOST_LN = 700.0  # of a float64
 Priced = dict[str, Array]  # rop, and what else an estimate says: red, guess, count, ..
 
@@ -44,13 +44,13 @@ class ShortVectors:
             self.ln_error = math.log(2 * math.pi) + relative
             self.reason = "" if self.ln_scaled > 0 else WIDE
 
-    def samples(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Integers:
+    def samples(self, beta: Any, k: Any, shift: Any = 0.0) -> Integers:
         """Find the m of the shortest vectors: k ln(q sigma_s/sigma_e) = d^2 ln delta."""
         scaled = np.maximum(0.0, np.add(self.ln_scaled, shift))
         d = np.maximum(np.rint(np.sqrt(k * scaled / log_delta(beta))), beta)
         return np.clip(d - k, 1, self.rows).astype(np.int64)
 
-    def loss(self, beta: ArrayLike, m: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
+    def loss(self, beta: Integers, m: Integers, k: Integers | int, shift: Any = 0.0) -> Array:
         """Compute D/ln 2, log2 of the vectors that the noise asks for; infinity for no lattice."""
         d = np.add(m, k)
         ratio, _ = self.model.short(beta, d)
@@ -59,7 +59,7 @@ class ShortVectors:
         return np.where((beta <= d) & (m <= self.rows) & (k >= 1), bits, np.inf)
 
     def price(
-        self, beta: Integers, m: Integers, k: Integers, count: Array, guess: Array, tries: Any
+        self, beta: Integers, m: Integers, k: Integers | int, count: Array, guess: Array, tries: Any
     ) -> Priced:
         """Compute log2 of tries (2^count vectors + guess); count infinite if there is none."""
         able = np.isfinite(count)
@@ -95,10 +95,15 @@ def refined(
     point: beta and other parameters, within `ranges`.
     """
     beta, *others = point
-    starts = np.array([(beta, int(size), *others) for size in {m, *spread(1, m, 10)}])
+    sizes = {m, *spread(1, m, 10).tolist()}
+    few = lattice.parameters.n <= _SMALL_N  # blocks that cost models say little of
+    blocks = {beta, *TOYS} if few else {beta}
+    starts = np.array([(block, size, *others) for size in sizes for block in blocks])
     top = int(min(2 * m + 64, lattice.rows))
     ends = np.array([(2, LARGEST_BLOCK), (1, top), *ranges]).T
-    steps = np.tile([4, max(1, m // 16), *(min(2, high - low) for low, high in ranges)], (len(starts), 1))
+    steps = np.tile(
+        [4, max(1, m // 16), *(min(2, high - low) for low, high in ranges)], (len(starts), 1)
+    )
     return refine(cost, starts, steps, ends)[0]
 
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.bounds.quantities import WORD
-from hardness.cost.grid import Grid, SearchResult
-from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
-from hardness.cost.sets import SETS
+from hardness.lwe.grid import Grid, SearchResult
+from hardness.lwe.record import STANDING, Estimate, Estimates, EstimatesTable, worded
+from hardness.lwe.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
 from instances.numbers import write

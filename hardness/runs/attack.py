@@ -9,12 +9,13 @@ import numpy as np
 
 from hardness.attacks.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.attacks.primal import Primal
-from hardness.cost.attacks import estimate, setting
-from hardness.cost.guessing import behind, guess, without
-from hardness.cost.problem import problem
-from hardness.cost.record import Estimate
-from hardness.cost.usvp import embedding, usvp_at
 from hardness.learners import learner_spec
+from hardness.lwe.attacks.drop_and_solve import behind, without
+from hardness.lwe.attacks.usvp import Embedding, usvp_at
+from hardness.lwe.estimate import estimate_all
+from hardness.lwe.models import DEFAULT
+from hardness.lwe.parameters import parameters_of
+from hardness.lwe.record import Estimate
 from hardness.oracles import Budget
 from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
@@ -211,14 +212,14 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     learner, result = parse_learner(name), _estimates(family, (kind,)).get(kind)
     if not isinstance(learner, Primal) or result is None:
         return result
-    asked, least = problem(family), setting("default")
+    asked = parameters_of(family)
     zeta, m = learner.zeta, learner.count(family.linear_forms or family.refuse("linear_forms"))
     if zeta:
-        result = usvp_at(without(asked, zeta), least, learner.block, m)
-        return behind(result, guess(asked.secret, asked.n, zeta), zeta, asked)
+        result = usvp_at(without(asked, zeta), DEFAULT, learner.block, m)
+        return behind(result, asked, zeta, DEFAULT)
     sizes = np.arange(2, learner.block + 1)  # blocks grow until it is found
-    able = embedding(asked).margin(sizes, m) >= 0
-    return usvp_at(asked, least, int(sizes[able.argmax() if able.any() else -1]), m)
+    able = Embedding(asked).margin(sizes, m) >= 0
+    return usvp_at(asked, DEFAULT, int(sizes[able.argmax() if able.any() else -1]), m)
 
 
 def _chosen(name: str, found: Estimate | None) -> str:
@@ -253,10 +254,10 @@ def _estimates(family: Family, learners: Iterable[str]) -> dict[str, Estimate]:
     formulas = {name: _FORMULAS[name] for name in learners if name in _FORMULAS}
     only = tuple(dict.fromkeys(attack for names in formulas.values() for attack in names))
     try:
-        asked = problem(family)
+        asked = parameters_of(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
-        estimates = estimate(asked, family.spec, only=only).estimates if only else ()
+        estimates = estimate_all(asked, family.spec, only=only).estimates if only else ()
         by_name = {attack.name: attack for attack in estimates if attack.applies}
         if "guess+usvp" in by_name and by_name["guess+usvp"].space:  # no zeros, but all values
             del by_name["guess+usvp"]

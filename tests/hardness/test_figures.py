@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from hardness import estimate, figure, learn
-from hardness.cost.grid import grid
+from hardness.lwe.grid import grid
 from hardness.learners import Outcome
 from hardness.report import style as styles
 from hardness.report.charts.costs import draw_attacks, of_attacks

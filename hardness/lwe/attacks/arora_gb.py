@@ -1,12 +1,19 @@
 """Arora-Ge by a Groebner basis of the equations that errors and entries of the secret obey.
 
-Idea: errors within [-t, t] give equations of degree 2 t + 1 in the secret, an entry of the secret of v
-values one of degree v; a basis of all of them is computed.
+Idea: errors within [-t, t] give equations of degree 2 t + 1 in the secret, an entry of the secret
+of v values one of degree v; a basis of all of them is computed.
+
 Success: as many of the samples are taken, m, as stay within t together with probability S.
+
 Cost: C(n + D, D)^omega with omega = 2. D is the degree of regularity of a semi-regular system: the
-index of the first coefficient that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n [BFS04].
+index of the first coefficient that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n
+[BFS04].
+
 Searched: all t; D never rises with m. Which t is best is found in floats, its D in integers.
-Heuristics: the system is semi-regular; omega = 2 is optimistic. Source: [AG11, ACFP14, BFS04]
+
+Heuristics: the system is semi-regular; omega = 2 is optimistic.
+
+Source: [AG11, ACFP14, BFS04]
 """
 
 import math
@@ -61,7 +68,9 @@ def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     if least is None:
         few = n * (values - 1) < _MOST_DEGREE
         brute = "equations of samples are of no use beside those of entries: brute-force"
-        return estimate(reason=brute if few else f"no degree up to {_MOST_DEGREE} ends the computation")
+        return estimate(
+            reason=brute if few else f"no degree up to {_MOST_DEGREE} ends the computation"
+        )
     regular, degree, count = least
     bits, count_bits = basis_bits(n, regular), log2(max(1, count))
     return estimate(
@@ -79,6 +88,7 @@ def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 
 
 def no_field(parameters: LweParameters) -> str:
+    """Return why there are no equations over the field Z_q; empty if there are."""
     q = parameters.q
     if parameters.error is None or not parameters.error.deviation:
         return "no error: linear algebra does it"

@@ -1,12 +1,18 @@
 """Arora-Ge by linear algebra: errors out of w values make equations of degree w in the secret.
 
-Idea: prod_v (b - <a, x> - v) = 0 at x = s, over a field; each monomial of degree up to w counts as an
-unknown of linear equations.
+Idea: prod_v (b - <a, x> - v) = 0 at x = s, over a field; each monomial of degree up to w counts as
+an unknown of linear equations.
+
 Success: certain for bounded errors; Gaussian ones are taken within a range that holds all samples
 with probability S.
+
 Cost: the monomials, to the power omega = 2, the least possible.
+
 Searched: the least range of Gaussian errors.
-Heuristics: the equations are independent; omega = 2 is optimistic. Source: [AG11]
+
+Heuristics: the equations are independent; omega = 2 is optimistic.
+
+Source: [AG11]
 """
 
 import math
@@ -71,5 +77,3 @@ def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
         return float(np.logaddexp.reduce(logs)) / math.log(2)
     ln = float(np.sum(np.logaddexp(ln_many, ln_j) - ln_j))
     return (math.log(math.expm1(ln)) if ln < _LARGE else ln) / math.log(2)
-
-

@@ -1,13 +1,19 @@
 """The primal attack by bounded distance decoding.
 
 Idea: b is near a vector of the lattice of samples and secret, at the distance of errors and secret.
+
 Success: the last eta vectors of a basis that BKZ-beta reduced hold the projected error as the
-shortest vector of dimension eta + 1 (Kannan's embedding), and Babai's rounding is right in the other
-d - eta coordinates, each with probability P[|x| < r_j/2] for a normal x and Gram-Schmidt norm r_j.
-Cost: K (BKZ-beta + one call for a shortest vector of dimension eta + 1 + (d - eta)^2) operations,
-K repetitions of that probability.
+shortest vector of dimension eta + 1 (Kannan's embedding), and Babai's rounding is right in the
+other d - eta coordinates, each with probability P[|x| < r_j/2] for a normal x and Gram-Schmidt norm
+r_j.
+
+Cost: K (BKZ-beta + one call for a shortest vector of dimension eta + 1 + (d - eta)^2) operations, K
+repetitions of that probability.
+
 Searched: beta, d and eta, which begins at the least that decodes.
+
 Heuristics: the shape of reduced bases; the Gaussian heuristic for the last block [LP11].
+
 Source: [PosVir21]
 """
 
@@ -36,9 +42,7 @@ def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
     if lattice.reason:
         return Estimate(name="bdd", kind="heuristic model", source=SOURCE, reason=lattice.reason)
 
-    def price(
-        beta: Integers, zeta: Integers, _: Integers, d: Integers, more: Integers
-    ) -> Priced:
+    def price(beta: Integers, zeta: Integers, _: Integers, d: Integers, more: Integers) -> Priced:
         valid = lattice.valid(beta, zeta, d) & (lattice.room(zeta, d) >= 0)
         line = lattice.line(beta, zeta, d)
         eta = lattice.last_block(beta, line, more)

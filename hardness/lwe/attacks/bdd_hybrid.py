@@ -1,12 +1,18 @@
 """The primal attack by decoding behind guesses: zeta entries of the secret are guessed.
 
 Idea: BKZ reduces the lattice without these entries once; each guess is a target in it.
+
 Success: the zeta entries, at random places, have at most w that are not 0 (hypergeometric; of the
-expected weight if entries are independent), and the target of the right guess is decoded as `bdd` is.
-Cost: K (BKZ-beta + |S| (one call of dimension eta + 1 + (d - eta)^2)), |S| guesses of weight at most
-w, K repetitions of the joint probability.
+expected weight if entries are independent), and the target of the right guess is decoded as `bdd`
+is.
+
+Cost: K (BKZ-beta + |S| (one call of dimension eta + 1 + (d - eta)^2)), |S| guesses of weight at
+most w, K repetitions of the joint probability.
+
 Searched: beta, zeta, d, eta, and all w. |S| is at most what the lattice tells apart.
+
 Heuristics: as of `bdd`; guesses are ordered by their weight alone.
+
 Source: [ACW19, PosVir21], Babai's probability [LP11]
 """
 

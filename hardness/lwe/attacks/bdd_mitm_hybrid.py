@@ -2,12 +2,17 @@
 
 Idea: zeta entries of the secret are guessed as sums of two halves of a guess; halves whose targets
 Babai's rounding maps alike are found by sorting, |S|^(1/2) of them.
+
 Success: the entries have at most w that are not 0, Babai's rounding is right in all d coordinates,
 P[|x| < r_j/2] each, and both halves are rounded alike, E[max(0, 1 - |x|/r_j)] each.
+
 Cost: K (BKZ-beta + |S|^(1/2) d^2), K repetitions of the joint probability.
+
 Searched: beta, zeta, d, and all w. |S| is at most what the lattice tells apart.
+
 Heuristics: the shape of reduced bases; halves count as independent, and |S|^(1/2) favours the
 attack: a half of weight w/2 has more.
+
 Source: [HG07, Wun19], Babai's probability [LP11]
 """
 
@@ -39,9 +44,7 @@ def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         )
     guesses = Guesses(parameters)
 
-    def price(
-        beta: Integers, zeta: Integers, weight: Integers, d: Integers, _: Integers
-    ) -> Priced:
+    def price(beta: Integers, zeta: Integers, weight: Integers, d: Integers, _: Integers) -> Priced:
         space, ln_guessed = guesses.sets(zeta, weight)
         valid = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
         space, eta = np.where(valid, space, 0.0), np.zeros_like(d)

@@ -1,13 +1,21 @@
 """Blum-Kalai-Wasserman: samples that agree on a block of coordinates are subtracted.
 
-Idea: n coordinates fall into t blocks of b or less. Each of t - 1 tables cancels one block: it holds a
-sample for each value of the block, up to sign. 2^(t-1) errors have added up in what is left.
-Success: a Fourier transform over the last r coordinates tells their secret, with probability S, from
-8 ln(q^r/(1 - S))/bias^2 samples, bias = |E exp(2 pi i e/q)|^(2^(t-1)) (Hoeffding, union bound).
+Idea: n coordinates fall into t blocks of b or less. Each of t - 1 tables cancels one block: it
+holds a sample for each value of the block, up to sign. 2^(t-1) errors have added up in what is
+left.
+
+Success: a Fourier transform over the last r coordinates tells their secret, with probability S,
+from 8 ln(q^r/(1 - S))/bias^2 samples, bias = |E exp(2 pi i e/q)|^(2^(t-1)) (Hoeffding, union
+bound).
+
 Cost: the entries of the tables that pass others, of the samples that pass all, and the transform.
+
 Searched: all b.
-Heuristics: errors count as independent of one another and of a. Secrets that are small or sparse are
-not made use of. Source: [BKW03, LF06, ACFFP15, DTV15]
+
+Heuristics: errors count as independent of one another and of a. Secrets that are small or sparse
+are not made use of.
+
+Source: [BKW03, LF06, ACFFP15, DTV15]
 """
 
 import math
@@ -95,6 +103,7 @@ def add(*bits: float) -> float:
 
 
 def no_bias(parameters: LweParameters) -> str:
+    """Return why errors tell nothing, or are none; empty if they have a bias."""
     if parameters.error is None or not parameters.error.deviation:
         return "no error: linear algebra does it"
     return "errors are uniform mod q" if parameters.error.log_bias == -math.inf else ""

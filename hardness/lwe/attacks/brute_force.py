@@ -1,8 +1,16 @@
 """Every secret in turn.
 
-Idea: each candidate is compared with the samples. Success: certain; the samples leave no other
-candidate with probability S, by the union bound. Cost: one operation a candidate, an exact count.
-Searched: nothing. Heuristics: none. Source: [information]
+Idea: each candidate is compared with the samples.
+
+Success: certain; the samples leave no other candidate with probability S, by the union bound.
+
+Cost: one operation a candidate, an exact count.
+
+Searched: nothing.
+
+Heuristics: none.
+
+Source: [information]
 """
 
 from math import log2

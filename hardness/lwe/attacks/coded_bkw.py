@@ -1,20 +1,29 @@
 """Blum-Kalai-Wasserman with lattice codes: small secrets need no exact cancelling.
 
-Idea: the i-th step from the end maps N_i coordinates to the q^b words of a lattice code, and samples
-of one word are subtracted; the last n_test go to a code of q^l words, where a Fourier transform finds
-the secret. What is left of a coordinate has variance 2^i q^(2 (1 - b/N_i))/12 in the end; lengths are
-the largest that keep it below that of the test:
+Idea: the i-th step from the end maps N_i coordinates to the q^b words of a lattice code, and
+samples of one word are subtracted; the last n_test go to a code of q^l words, where a Fourier
+transform finds the secret. What is left of a coordinate has variance 2^i q^(2 (1 - b/N_i))/12 in
+the end; lengths are the largest that keep it below that of the test:
 
     N_i = b/(l/n_test + (i/2) log_q 2),    b if that is less: a plain step without a remainder.
 
 A sum of k signed samples is a sample too: m of them give C(m, k) 2^(k-1), of k times the variance.
+
 Success: S, with M = 8 ln(q^l/(1 - S)) exp(4 pi^2 sigma^2/q^2) samples that pass all t steps, of
-variance sigma^2 = k 2^t sigma_e^2 + sigma_s^2 q^2/12 (n_test q^(-2 l/n_test) + sum N_i 2^i q^(-2b/N_i)).
-Cost: tables of h = (q^b - 1)/2 samples: a plain step subtracts the coordinates that are left and the
-label; step i from the end decodes N_i coordinates of M + i h samples, 4 operations each, and subtracts
-those of M + (i - 1) h; the transform takes q^(l+1) ((l + 1) log2 q + 1); one more for an entry of a table.
-Searched: b, l, n_test, and k from the least that gives enough sums; t is the least that cancels all.
-Heuristics: samples and sums count as independent. Source: [GJS15, Lyu05, DTV15, BKW03]
+variance sigma^2 = k 2^t sigma_e^2 + sigma_s^2 q^2/12 (n_test q^(-2 l/n_test) + sum N_i 2^i
+q^(-2b/N_i)).
+
+Cost: tables of h = (q^b - 1)/2 samples: a plain step subtracts the coordinates that are left and
+the label; step i from the end decodes N_i coordinates of M + i h samples, 4 operations each, and
+subtracts those of M + (i - 1) h; the transform takes q^(l+1) ((l + 1) log2 q + 1); one more for an
+entry of a table.
+
+Searched: b, l, n_test, and k from the least that gives enough sums; t is the least that cancels
+all.
+
+Heuristics: samples and sums count as independent.
+
+Source: [GJS15, Lyu05, DTV15, BKW03]
 """
 
 import math
@@ -87,22 +96,22 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
 
     rop, more = n * bits + 64, [0, 1, 2, 4] if spent and parameters.rows is not None else [0]
     choice: tuple[int, ...] = ()
-    for dense, less, count in ((4, [8, 11], 10), (40, range(10, 13), 200)):  # with what the first costs
+    for dense, low, high, most_tests in ((4, 8, 11, 10), (40, 10, 12, 200)):  # with what this costs
         most = min(n, _most_steps(parameters, rop))
-        b = spread(1, min(n, (rop + 1) / bits), 12, dense)
-        count = max(32, min(count, 4 * _CELLS // (len(b) * len(less) * (most + 1))))
-        found = scan(cost, less, spread(1, n, count), more, b, few=6)
-        choice, rop = min(((choice, rop), found), key=lambda best: best[1])
+        fewer, b = np.arange(low, high + 1), spread(1, min(n, (rop + 1) / bits), 12, dense)
+        tests = max(32, min(most_tests, 4 * _CELLS // (len(b) * len(fewer) * (most + 1))))
+        best = scan(cost, fewer, spread(1, n, tests), more, b, few=6)
+        choice, rop = min(((choice, rop), best), key=lambda point: point[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         return estimate(reason=reason)
-    less, test, more_terms, b = choice
-    words = max(1, b + less - _FEWER)
-    point = (np.array([v]) for v in (b, words, test, more_terms))
-    _, used, terms, steps, plain = priced(most, *point)[:, 0]
-    table = b * bits - 1
+    less, test, more_terms, block = choice
+    words = max(1, block + less - _FEWER)
+    point = (np.array([v]) for v in (block, words, test, more_terms))
+    _, used, terms, steps, plain = map(float, priced(most, *point)[:, 0])
+    table = block * bits - 1
     notes = [
-        f"b = {b}, {plain:.0f} plain and {steps - plain:.0f} coded steps, l = {words}, "
+        f"b = {block}, {plain:.0f} plain and {steps - plain:.0f} coded steps, l = {words}, "
         f"n_test = {test}; memory counts samples and cells of the transform"
     ]
     if terms > 1:

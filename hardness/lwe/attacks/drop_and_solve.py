@@ -1,12 +1,18 @@
 """Drop and solve: entries of the secret are guessed, and an attack runs on the others.
 
-Idea: zeta entries at random places of a secret of fixed weight h are taken to be 0, and redrawn until
-they are; of independent entries all values are tried, since nobody knows how many are 0.
+Idea: zeta entries at random places of a secret of fixed weight h are taken to be 0, and redrawn
+until they are; of independent entries all values are tried, since nobody knows how many are 0.
+
 Success: C(n - zeta, h)/C(n, h) a choice, repeated until one is right with probability S; `arora-gb`
 may fail too, and has the root of S, as the choices have.
+
 Cost: the trials times the attack on n - zeta entries; each guess pays for all of it.
+
 Searched: zeta; for `usvp` together with its beta.
-Heuristics: those of the attack. Source: [ACW19]
+
+Heuristics: those of the attack.
+
+Source: [ACW19]
 """
 
 import math
@@ -32,7 +38,8 @@ _MOST_VALUES = 128
 
 def ln_zeros(law: Law, n: int, zeta: ArrayLike) -> Array:
     """Compute ln of the probability that zeta entries at random places are 0, of a fixed weight."""
-    return np.asarray(log_binomial(n - np.asarray(zeta), law.weight) - log_binomial(n, law.weight))
+    h = law.weight or 0
+    return np.asarray(log_binomial(n - np.asarray(zeta), h) - log_binomial(n, h))
 
 
 def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> Array:
@@ -88,13 +95,13 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     zeta = np.unique(np.linspace(0, n - few, 24).astype(np.int64))
     point, rop = scan(cost, spread(2, largest, 40, dense=16), zeta)
     near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 24).astype(np.int64).clip(2))
-    out = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
-    point, rop = min(((point, rop), scan(cost, near, np.unique(out))), key=lambda best: best[1])
+    some = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
+    point, rop = min(((point, rop), scan(cost, near, np.unique(some))), key=lambda best: best[1])
     if not rop < whole.rank:
         return behind(whole, parameters, 0, setting)
-    beta, zeta = point
-    m = int(Embedding(parameters, setting.shape, zeta).cost(setting, np.array(beta))[1])
-    return behind(usvp_at(without(parameters, zeta), setting, beta, m), parameters, zeta, setting)
+    beta, out = point
+    m = int(Embedding(parameters, setting.shape, out).cost(setting, np.array(beta))[1])
+    return behind(usvp_at(without(parameters, out), setting, beta, m), parameters, out, setting)
 
 
 def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:

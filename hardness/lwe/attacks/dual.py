@@ -1,11 +1,16 @@
 """The dual attack: short vectors of the dual lattice tell samples from uniform ones.
 
 Idea: cosines of 2 pi <x, b>/q over 2^count short vectors have the mean e^(-D/2) on samples, else 0.
-Success: S for samples and for uniform labels: 2 z^2 e^D vectors, z the normal quantile of S; cosines
-have variance 1/2 and the threshold stands midway.
+
+Success: S for samples and for uniform labels: 2 z^2 e^D vectors, z the normal quantile of S;
+cosines have variance 1/2 and the threshold stands midway.
+
 Cost: the vectors of the cost model, and 4 160 operations for each.
+
 Searched: beta and m. All of the secret is in the lattice.
+
 Heuristics: the shape of reduced bases, vectors of one length, independent cosines.
+
 Source: [MR09, Albrecht17, EJK20]
 """
 

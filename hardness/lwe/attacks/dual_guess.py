@@ -1,19 +1,25 @@
 """The dual attack that scores guesses of a part of the secret one by one.
 
-Idea: zeta entries are guessed, and each guess has the sum of cosines of all vectors of the lattice of
-the other n - zeta entries for its score.
-Success: S, with 8 e^D (ln |S| - ln ln(1/P)) vectors for |S| guesses. For a sparse secret the places are
-drawn, K times, until v to w of them are not 0: P and the K draws have sqrt(S) each, the lattice is
-that of the weight h - v at most, and S holds all guesses of weight at most w.
-Cost: K (the vectors + 2 N |S|) operations for N vectors: a guess comes from one with an entry less by
-an addition a vector, and its cosine is added.
+Idea: zeta entries are guessed, and each guess has the sum of cosines of all vectors of the lattice
+of the other n - zeta entries for its score.
+
+Success: S, with 8 e^D (ln |S| - ln ln(1/P)) vectors for |S| guesses. For a sparse secret the places
+are drawn, K times, until v to w of them are not 0: P and the K draws have sqrt(S) each, the lattice
+is that of the weight h - v at most, and S holds all guesses of weight at most w.
+
+Cost: K (the vectors + 2 N |S|) operations for N vectors: a guess comes from one with an entry less
+by an addition a vector, and its cosine is added.
+
 Searched: beta, zeta, v, w and m.
+
 Heuristics: as of `dual`; values of wrong guesses count as independent, which [DP23] contests. Of
 independent entries the likeliest are guessed first, T = (sum of sqrt Pr)^(2 zeta) [Arikan96].
+
 Source: [EJK20, Arikan96]
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -52,13 +58,13 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
     guesses, h = Guesses(parameters), law.weight
     part = setting.success if h is None else math.sqrt(setting.success)
 
-    def shift(zeta: Integers, low: Integers) -> Array | float:
+    def shift(zeta: Any, low: Any) -> Any:
         """Compute ln by which the rest is wider, if `low` entries that are not 0 are guessed."""
         return 0.0 if h is None else law.ln_deviation_without(n, zeta, low) - law.ln_deviation
 
     def price(beta: Integers, m: Integers, zeta: Integers, low: Integers, more: Integers) -> Priced:
         if h is None:
-            space, tries, valid = zeta * law.guesses, 0.0, zeta < n
+            space, tries, valid = zeta * law.guesses, np.zeros(len(zeta)), zeta < n
         else:
             space, ln_prob = guesses.sets(zeta, low + more)
             valid = np.isfinite(space) & (low < h)
@@ -103,10 +109,18 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
     point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1], shift(*point[1:3])))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    beta, m, zeta, low, more = at
+    beta, m, guessed, least, wider = at
     priced = price(*(np.array([v]) for v in at))
-    sparse = f"; {low} to {low + more} of {zeta} guessed coordinates are not 0" if h else ""
+    heavy = least + wider
+    sparse = f"; {least} to {heavy} of {guessed} guessed coordinates are not 0" if h else ""
     estimate = dual_estimate(
-        "dual_guess", SOURCE, lattice, priced, beta, m, zeta=zeta, search="scan of all parameters"
+        "dual_guess",
+        SOURCE,
+        lattice,
+        priced,
+        beta,
+        m,
+        zeta=guessed,
+        search="scan of all parameters",
     )
-    return estimate.changed(note=estimate.note + sparse, weight=low + more if h else None)
+    return estimate.changed(note=estimate.note + sparse, weight=heavy if h else None)

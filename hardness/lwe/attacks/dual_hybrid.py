@@ -2,12 +2,17 @@
 
 Idea: zeta entries are guessed, t are switched to the modulus p and found by one transform for each
 guess; the lattice has the other k = n - zeta - t.
-Success: S, with e^D e^(t (pi sigma_s/p)^2/3) (sqrt(2 ln(T p^t/(1 - S))) + z)^2/2 vectors for T guesses;
-z is the normal quantile of S. At S = 1/2 the factor is the published ln(2 T p^t).
+
+Success: S, with e^D e^(t (pi sigma_s/p)^2/3) (sqrt(2 ln(T p^t/(1 - S))) + z)^2/2 vectors for T
+guesses; z is the normal quantile of S. At S = 1/2 the factor is the published ln(2 T p^t).
+
 Cost: the vectors, and T (32^2 t p^(t+1) + 4 160 N) operations for N vectors.
+
 Searched: beta, zeta, t, p and m.
+
 Heuristics: as of `dual`; values of wrong guesses count as independent, which [DP23] contests. T is
 the expected number of guesses, the likeliest first [Arikan96]: (sum of sqrt Pr)^(2 zeta).
+
 Source: [MATZOV22, Arikan96]
 """
 
@@ -58,7 +63,9 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         count = count + log_single(guesses + t * log_p, setting.success)
         transform = MULTIPLY + np.log2(np.maximum(t, 1)) + (t + 1) * log_p
         guess = guesses + np.logaddexp2(np.where(t > 0, transform, -np.inf), TABLE + count)
-        return lattice.price(beta, m, k, np.where((k < 1) | (zeta > out), np.inf, count), guess, 0.0)
+        return lattice.price(
+            beta, m, k, np.where((k < 1) | (zeta > out), np.inf, count), guess, 0.0
+        )
 
     def best(beta: Integers, out: Integers, zeta: Integers, p: Integers) -> Array:
         m = lattice.samples(beta, np.maximum(n - out, 1))
@@ -86,19 +93,17 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    beta, m, out, zeta, p = at
-    t = out - zeta
     priced = price(*(np.array([v]) for v in at))
+    guessed, t = at[3], at[2] - at[3]
     return dual_estimate(
         "dual_hybrid",
         SOURCE,
         lattice,
         priced,
-        beta,
-        m,
-        zeta=zeta,
+        *at[:2],
+        zeta=guessed,
         t=t,
-        p=p if t else None,
-        space=zeta * law.guesses,
+        p=at[4] if t else None,
+        space=guessed * law.guesses,
         search="scan of beta, zeta, t, p and m",
     )

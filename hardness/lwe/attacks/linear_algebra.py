@@ -1,7 +1,16 @@
 """Gaussian elimination on labels without error.
 
-Idea: n samples are n linear equations. Success: certain, if there is no error. Cost: n^3 operations.
-Searched: nothing. Heuristics: none. Source: [information]
+Idea: n samples are n linear equations.
+
+Success: certain, if there is no error.
+
+Cost: n^3 operations.
+
+Searched: nothing.
+
+Heuristics: none.
+
+Source: [information]
 """
 
 from math import log2

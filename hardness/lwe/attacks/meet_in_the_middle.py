@@ -1,13 +1,18 @@
 """Meeting in the middle: a table of one half of the secret, looked up by the other.
 
-Idea: <a, s> = <a, s1> + <a, s2>; sums of one half are stored under a label, the first j bits of each
-of c sums, and the other half looks up the labels that its sums and an error may have.
+Idea: <a, s> = <a, s1> + <a, s2>; sums of one half are stored under a label, the first j bits of
+each of c sums, and the other half looks up the labels that its sums and an error may have.
+
 Success: a split of a sparse secret puts half of its weight in each half; splits are drawn until one
 does with probability S. The samples leave no other candidate with probability S.
-Cost: L + R (1 + W 2^j/q)^c (1 + L 2^-jc) operations for tables of L and R entries, errors in a range
-of W + 1 values: an exact expectation.
+
+Cost: L + R (1 + W 2^j/q)^c (1 + L 2^-jc) operations for tables of L and R entries, errors in a
+range of W + 1 values: an exact expectation.
+
 Searched: all j; c, in which it is a sum of exponentials, hence convex.
+
 Heuristics: none; a Gaussian error counts with the whole range in which its mass lies.
+
 Source: [HS06]
 """
 

@@ -2,11 +2,17 @@
 
 Idea: k coordinates and k + 4 samples are drawn until the others of the secret are 0 and the samples
 have no error; then linear algebra solves. It is what bounds for noisy parities stand beside.
-Success: places with C(k, h)/C(n, h), samples with (1 - eta)^(k + 4), or what a limited pool of samples
-allows: the number of trials averages over how many of them have no error.
+
+Success: places with C(k, h)/C(n, h), samples with (1 - eta)^(k + 4), or what a limited pool of
+samples allows: the number of trials averages over how many of them have no error.
+
 Cost: k^3 operations a trial, an exact count of the trials.
+
 Searched: all k; k = n if the weight is not known.
-Heuristics: none. Source: [EKM17]
+
+Heuristics: none.
+
+Source: [EKM17]
 """
 
 import math

@@ -19,6 +19,7 @@ Source: [ADPS16, AGVW17]
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +46,7 @@ _UNLIMITED = 1 << 40  # samples
 
 
 class Embedding:
-    """The lattices of a problem without zeta entries of the secret, which are 0: (zeta,) or a number.
+    """The lattices of a problem without zeta entries of the secret, a number or an array of them.
 
     Block sizes beta and samples m are arrays that broadcast with zeta.
     """
@@ -101,7 +102,10 @@ class Embedding:
         for start, end, bent in parts if self.limit is not None and not narrow.all() else parts[:1]:
             top = np.sqrt(np.maximum(0.0, bent) / log_delta(beta))
             more = 0.0 if self.shape == "gsa" else top + self.ln_q / log_delta(beta)
-            tops = [np.clip(near(top + more) - self.n - 1, start, np.maximum(start, end)) for near in (np.floor, np.ceil)]
+            tops = [
+                np.clip(near(top + more) - self.n - 1, start, np.maximum(start, end))
+                for near in (np.floor, np.ceil)
+            ]
             margins = [self.margin(beta, m) for m in tops]
             high = np.where(margins[1] > margins[0], tops[1], tops[0]).astype(np.int64)
             able = (start <= end) & (np.maximum(*margins) >= 0)
@@ -125,10 +129,14 @@ class Embedding:
 
     def largest(self) -> int:
         """Bound the block sizes that are of use."""
-        return int(np.max(self.n)) + 1 + (1 << 22 if self.limit is None else min(self.limit, 1 << 22))
+        return (
+            int(np.max(self.n)) + 1 + (1 << 22 if self.limit is None else min(self.limit, 1 << 22))
+        )
 
 
-def _halved(succeeds, low: Integers, high: Integers, able) -> Integers:
+def _halved(
+    succeeds: Callable[[Integers], Array], low: Integers, high: Integers, able: Array
+) -> Integers:
     """Find the first m that succeeds between low, which does not, and high, which does."""
     low, high = np.broadcast_arrays(low, high)
     while (open_ := able & (high - low > 1)).any():

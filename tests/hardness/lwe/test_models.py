@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hardness.cost.reduction import (
+from hardness.lwe.models import (
     FORMULA_FROM,
     MODELS,
     Lattice,

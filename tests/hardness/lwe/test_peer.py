@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from hardness.cost.bridge import emit, peer
-from hardness.cost.problem import modulus, read
-from hardness.cost.reduction import DEFAULT, MODELS, Setting
+from hardness.lwe.models import DEFAULT, MODELS, Setting
+from hardness.lwe.parameters import modulus, parse_parameters
+from hardness.lwe.peer import run_lattice_estimator, to_estimator_code
 from instances.errors import UsageError
 
 
@@ -32,27 +32,27 @@ from instances.errors import UsageError
 def test_each_law_has_the_name_that_the_peer_gives_it(words, samples, secret, error):
     m = "oo" if samples is None else samples
     line = f"LWE.Parameters(n=64, q=3329, Xs=ND.{secret}, Xe=ND.{error}, m={m})"
-    assert emit(read(f"lwe:n=64,q=3329,{words}", samples)) == line
+    assert to_estimator_code(parse_parameters(f"lwe:n=64,q=3329,{words}", samples)) == line
 
 
 def test_a_law_without_a_name_is_said_to_stand_as_a_gaussian():
-    found = emit(read("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8"))
+    found = to_estimator_code(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8"))
     assert "Xs=ND.DiscreteGaussian(0.5" in found
     assert found.endswith("# secret: as a Gaussian of that deviation")
-    sparse = read("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8").secret
+    sparse = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8").secret
     assert f"ND.DiscreteGaussian({sparse.deviation:.10g})" in found
 
 
 @pytest.mark.parametrize("q", ["2^881", "2^190-1073741823", "2^190+5", "3329", "3^99"])
 def test_the_modulus_is_the_same_number_in_python(q):
-    problem = read(f"lwe:n=1024,q={q},sigma=3.19,secret=ternary")
-    written = emit(problem).split("q=")[1].split(", Xs")[0]
+    problem = parse_parameters(f"lwe:n=1024,q={q},sigma=3.19,secret=ternary")
+    written = to_estimator_code(problem).split("q=")[1].split(", Xs")[0]
     assert modulus(written.replace("**", "^").replace(" ", "")) == problem.q
 
 
 def test_a_problem_without_error_is_refused():
     with pytest.raises(UsageError, match="without error"):
-        emit(read("lwe:n=64,q=3329,error=none"))
+        to_estimator_code(parse_parameters("lwe:n=64,q=3329,error=none"))
 
 
 # ---- the peer, as a module that answers
@@ -85,8 +85,8 @@ def test_the_peer_is_asked_for_the_same_problem_and_its_fields_are_read(monkeypa
         "bkw": {"rop": math.inf},
     }
     monkeypatch.setitem(sys.modules, "estimator", _fake(seen, costs))
-    problem = read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=11", 100)
-    usvp, hybrid, bkw = peer(problem, DEFAULT)
+    problem = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=11", 100)
+    usvp, hybrid, bkw = run_lattice_estimator(problem, DEFAULT)
     (parameters, options), *_ = seen
     assert parameters == {
         "n": 64,
@@ -105,12 +105,14 @@ def test_the_peer_is_asked_for_the_same_problem_and_its_fields_are_read(monkeypa
 def test_without_the_peer_or_with_another_module_of_its_name_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "estimator", None)
     with pytest.raises(UsageError, match="--emit"):
-        peer(read("lwe:n=64,q=3329,sigma=3"), DEFAULT)
+        run_lattice_estimator(parse_parameters("lwe:n=64,q=3329,sigma=3"), DEFAULT)
     monkeypatch.setitem(sys.modules, "estimator", SimpleNamespace())
     with pytest.raises(UsageError, match="cannot be imported"):
-        peer(read("lwe:n=64,q=3329,sigma=3"), DEFAULT)
+        run_lattice_estimator(parse_parameters("lwe:n=64,q=3329,sigma=3"), DEFAULT)
 
 
 def test_a_model_that_the_peer_lacks_is_refused():
     with pytest.raises(UsageError, match="does not have"):
-        peer(read("lwe:n=64,q=3329,sigma=3"), Setting(model=MODELS["adps16-quantum"]))
+        run_lattice_estimator(
+            parse_parameters("lwe:n=64,q=3329,sigma=3"), Setting(model=MODELS["adps16-quantum"])
+        )

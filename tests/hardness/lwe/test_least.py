@@ -32,9 +32,17 @@ from hardness.cost.dual import (
 )
 from hardness.cost.guessing import guess, guessed, without
 from hardness.cost.hybrid import GAP, bdd_hybrid, bdd_mitm_hybrid
-from hardness.cost.problem import Problem, cbd, gaussian, problem, read, sparse, uniform
-from hardness.cost.record import Estimate
-from hardness.cost.reduction import (
+from hardness.lwe.parameters import (
+    Problem,
+    cbd,
+    gaussian,
+    problem,
+    parse_parameters,
+    sparse,
+    uniform,
+)
+from hardness.lwe.record import Estimate
+from hardness.lwe.models import (
     DEFAULT,
     MODELS,
     ROUGH,
@@ -68,7 +76,7 @@ class Case:
 
 
 def _of_words(*given: tuple[str, int | None], setting: Setting = ROUGH):
-    return lambda rng: ((read(spec, samples), setting) for spec, samples in given)
+    return lambda rng: ((parse_parameters(spec, samples), setting) for spec, samples in given)
 
 
 # ---- the primal attack: all block sizes and samples
@@ -79,7 +87,7 @@ def _middling(rng: np.random.Generator) -> Drawn:
         n, limit = int(rng.integers(10, 130)), int(rng.integers(60, 260))
         spec = f"lwe:n={n},q={rng.choice([257, 3329, 65537])},sigma={rng.uniform(0.5, 8):.3f},"
         spec += f"secret={rng.choice(['binary', 'ternary', 'uniform'])}"
-        yield read(spec, samples=limit), Setting(model=model)
+        yield parse_parameters(spec, samples=limit), Setting(model=model)
 
 
 def _primal(given: Problem, setting: Setting) -> float:
@@ -99,7 +107,7 @@ def _tiny(rng: np.random.Generator) -> Drawn:
         kinds.append("secret=gaussian,spread=2")  # wider than the errors
         spec = f"lwe:n={n},q={q},sigma={rng.choice([0.7, 1.0, 1.5])},{rng.choice(kinds)}"
         model = MODELS["matzov" if i % 2 else "adps16"]
-        yield read(spec, samples=int(rng.integers(n, n + 6))), Setting(model=model)
+        yield parse_parameters(spec, samples=int(rng.integers(n, n + 6))), Setting(model=model)
 
 
 def _flat(rng: np.random.Generator) -> Drawn:
@@ -109,8 +117,8 @@ def _flat(rng: np.random.Generator) -> Drawn:
         ("lwe:n=10,q=7,sigma=1.2,secret=binary,h=1", 12),
         ("lwe:n=5,q=31,sigma=1,secret=ternary", 9),
     ):
-        yield read(spec, samples=samples), Setting(model=MODELS["matzov"], shape="zgsa")
-    yield read(spec, samples=samples), Setting(model=MODELS["adps16"], shape="lgsa")
+        yield parse_parameters(spec, samples=samples), Setting(model=MODELS["matzov"], shape="zgsa")
+    yield parse_parameters(spec, samples=samples), Setting(model=MODELS["adps16"], shape="lgsa")
 
 
 def _of_forms(
@@ -236,9 +244,11 @@ def _codable(rng: np.random.Generator) -> Drawn:
     for _ in range(30):
         n, q = int(rng.integers(2, 41)), int(2 ** rng.uniform(2.9, 14))
         secret = rng.choice(["binary", "ternary", "binary,h=2", "cbd,spread=3"])
-        found = read(f"lwe:n={n},q={q},sigma={min(q / 8, rng.uniform(0.5, 4)):g},secret={secret}")
+        found = parse_parameters(
+            f"lwe:n={n},q={q},sigma={min(q / 8, rng.uniform(0.5, 4)):g},secret={secret}"
+        )
         if found.normal() is not found:
-            found = read(f"lwe:n={n},q={q},error=ternary,secret=binary")
+            found = parse_parameters(f"lwe:n={n},q={q},error=ternary,secret=binary")
         yield found, ROUGH
     for spec, samples in (
         ("lwe:n=10,q=31,sigma=1,secret=ternary", 100),
@@ -247,7 +257,7 @@ def _codable(rng: np.random.Generator) -> Drawn:
         ("lwr:n=12,q=256,p=32,secret=binary", 30),
         ("lwe:n=14,q=17,error=ternary,secret=ternary", None),
     ):
-        yield read(spec, samples=samples), ROUGH
+        yield parse_parameters(spec, samples=samples), ROUGH
 
 
 def _coded(given: Problem, setting: Setting) -> float:
@@ -383,7 +393,8 @@ CASES = {
     "bkw": Case(
         attack=bkw,
         drawn=lambda rng: (
-            (problem(parse(s)), ROUGH) for s in ("lpn:n=40,noise=0.2", "lwe:n=12,q=31,sigma=1")
+            (parameters_of(parse(s)), ROUGH)
+            for s in ("lpn:n=40,noise=0.2", "lwe:n=12,q=31,sigma=1")
         ),
         least=_plain,
     ),
@@ -455,7 +466,7 @@ def test_block_sizes_are_the_least_of_all_lattices():
         ("lwe:n=60,q=3607,sigma=9,secret=gaussian,spread=20", 100),
         ("lwe:n=60,q=3607,alpha=0.015,secret=ternary", 200),
     ):
-        one = problem(parse(spec), samples)
+        one = parameters_of(parse(spec), samples)
         best = _least_block(one.n, one.q, one.error.deviation, one.secret.deviation, samples)
         assert embedding(one).block() == best, spec
         wrong = replace(embedding(one), ln_error=embedding(one).ln_error + 0.05)

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from hardness.cost.attacks import LATTICE, OTHERS, estimate, setting
-from hardness.cost.bridge import emit
-from hardness.cost.hybrid import Guesses
-from hardness.cost.problem import read, tuniform
-from hardness.cost.sets import SETS, given
+from hardness.lwe.decoding import Guesses
+from hardness.lwe.estimate import LATTICE, OTHERS, estimate_all
+from hardness.lwe.laws import tuniform
+from hardness.lwe.models import parse_setting
+from hardness.lwe.parameters import parse_parameters
+from hardness.lwe.peer import to_estimator_code
+from hardness.lwe.sets import SETS, resolve_instance
 from instances.errors import UsageError
 
 Q = 97
@@ -26,7 +28,7 @@ Q = 97
     ],
 )
 def test_a_law_by_probabilities_has_its_moments_entropy_and_guesses(words, shares):
-    found = read(f"lwe:n=6,q={Q},error={words},secret={words}")
+    found = parse_parameters(f"lwe:n=6,q={Q},error={words},secret={words}")
     law, mean = found.secret, sum(v * p for v, p in shares.items())
     assert law == found.error
     assert law.mean == pytest.approx(mean)
@@ -47,7 +49,7 @@ def test_a_law_by_probabilities_has_its_moments_entropy_and_guesses(words, share
 )
 def test_counts_are_those_of_all_arrangements(words, counts):
     n = 6
-    found, values = read(f"lwe:n={n},q={Q},sigma=1,secret={words}"), [0, *counts]
+    found, values = parse_parameters(f"lwe:n={n},q={Q},sigma=1,secret={words}"), [0, *counts]
     every = [
         s
         for s in itertools.product(values, repeat=n)
@@ -61,7 +63,9 @@ def test_counts_are_those_of_all_arrangements(words, counts):
     assert law.deviation**2 == pytest.approx(sum((v - mean) ** 2 for v in entries) / len(entries))
     assert law.alphabet == len(counts)
     zeta, most = 4, min(law.weight, 4)
-    space, ln_prob = Guesses(found, n - 1, 60.0).of(np.array([zeta]))
+    guesses = Guesses(found)
+    guesses.limit(60.0)
+    space, ln_prob = guesses.sets(np.full(most + 1, zeta), np.arange(most + 1))
     for w in range(most + 1):
         some = {s[:zeta] for s in every if sum(map(bool, s[:zeta])) <= w}
         free = {  # the same sets before what the other coordinates leave is known
@@ -70,10 +74,10 @@ def test_counts_are_those_of_all_arrangements(words, counts):
             if sum(map(bool, s)) <= w and all(s.count(v) <= c for v, c in counts.items())
         }
         share = sum(sum(map(bool, s[:zeta])) <= w for s in every) / len(every)
-        assert 2 ** space[0, w] == pytest.approx(len(free))
-        assert math.exp(ln_prob[0, w]) == pytest.approx(share)
+        assert 2 ** space[w] == pytest.approx(len(free))
+        assert math.exp(ln_prob[w]) == pytest.approx(share)
         assert some <= free
-    split = estimate(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
+    split = estimate_all(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
     tables = {  # of halves that hold a half of each count, and of all together
         sum(
             all(s.count(v) == c for v, c in zip(counts, left, strict=True))
@@ -87,40 +91,42 @@ def test_counts_are_those_of_all_arrangements(words, counts):
 
 
 def test_halves_hold_both_signs_of_the_shortest_secret():
-    found = read(f"lwe:n=2,q={Q},sigma=1,secret=[-1:1,1:1]")
-    split = estimate(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
+    found = parse_parameters(f"lwe:n=2,q={Q},sigma=1,secret=[-1:1,1:1]")
+    split = estimate_all(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
     assert split.mem == 0.0
     assert math.isfinite(split.rop)
 
 
 def test_errors_that_are_all_the_same_are_none():
-    found = read(f"lwe:n=20,q={Q},error=[3:40],secret=binary", 40)
+    found = parse_parameters(f"lwe:n=20,q={Q},error=[3:40],secret=binary", 40)
     assert found.error is None
-    assert estimate(found, "x")["linear-algebra"].applies
+    assert estimate_all(found, "x")["linear-algebra"].applies
 
 
 def test_almost_certain_success_has_an_estimate_and_certain_success_none():
-    sparse = read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=4")
-    for name in ("dual_guess", "dual_mitm"):
-        [found] = estimate(sparse, "x", (setting("default", None, 1 - 1e-12),), (name,)).estimates
+    sparse = parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=4")
+    for name in ("dual_guess",):
+        [found] = estimate_all(
+            sparse, "x", (parse_setting("default", None, 1 - 1e-12),), (name,)
+        ).estimates
         assert math.isfinite(found.rop)
     with pytest.raises(UsageError, match=r"from 0\.5 to 1 - 1e-12"):
-        setting("default", None, 0.9999999999999999)
+        parse_setting("default", None, 0.9999999999999999)
 
 
 def test_a_secret_that_is_always_0_is_found_as_soon_as_samples_are_read(recwarn):
-    found = estimate(read("lwe:n=20,q=97,sigma=1,secret=gaussian,spread=1e-7"), "x")
+    found = estimate_all(parse_parameters("lwe:n=20,q=97,sigma=1,secret=gaussian,spread=1e-7"), "x")
     assert found.least.rop == pytest.approx(math.log2(20 * found.least.samples))
     assert not recwarn.list
 
 
 def test_a_law_of_many_values_is_read():
     words = ",".join(f"{value}:1/9000" for value in range(9000))
-    assert read(f"lwe:n=8,q=2^20,sigma=3,secret=[{words}]").secret.values == 9000
+    assert parse_parameters(f"lwe:n=8,q=2^20,sigma=3,secret=[{words}]").secret.values == 9000
 
 
 def test_long_counts_take_little_memory():
-    found = read("lwe:n=32768,q=2^881,sigma=3.19,secret=[-1:10000,1:10923]")
+    found = parse_parameters("lwe:n=32768,q=2^881,sigma=3.19,secret=[-1:10000,1:10923]")
     places = math.comb(32768, 20923) * math.comb(20923, 10000)
     assert found.size_bits == pytest.approx(math.log2(places))
 
@@ -129,7 +135,7 @@ def test_tuniform_is_its_table():
     values = range(-4, 5)
     shares = [1 / 16 if abs(v) == 4 else 1 / 8 for v in values]
     listed = ",".join(f"{v}:{p}" for v, p in zip(values, shares, strict=True))
-    table = read(f"lwe:n=9,q={Q},sigma=1,secret=[{listed}]").secret
+    table = parse_parameters(f"lwe:n=9,q={Q},sigma=1,secret=[{listed}]").secret
     law = tuniform(2, Q)
     for name in ("mean", "deviation", "low", "high", "zero", "entropy", "guesses", "log_bias"):
         assert getattr(law, name) == pytest.approx(getattr(table, name), abs=1e-12), name
@@ -147,7 +153,9 @@ def test_tuniform_is_its_table():
 )
 def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same):
     spec = "lwe:n=60,q=3329,sigma=3"
-    ours, usual = (estimate(read(f"{spec},{one}", 400), "x") for one in (words, same))
+    ours, usual = (
+        estimate_all(parse_parameters(f"{spec},{one}", 400), "x") for one in (words, same)
+    )
     assert len(ours.estimates) == len({**LATTICE, **OTHERS})
     for one, other in zip(ours.estimates, usual.estimates, strict=True):
         assert one.rop == pytest.approx(other.rop, abs=2e-3), one.name
@@ -176,7 +184,7 @@ def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same)
 )
 def test_a_law_that_is_none_is_refused_in_one_line(words, said):
     with pytest.raises(UsageError) as refused:
-        read(f"lwe:n=64,q=97,{words}" + ("" if "error" in words else ",sigma=1"))
+        parse_parameters(f"lwe:n=64,q=97,{words}" + ("" if "error" in words else ",sigma=1"))
     assert said in str(refused.value)
 
 
@@ -185,12 +193,12 @@ def test_a_law_that_is_none_is_refused_in_one_line(words, said):
 
 def test_every_set_is_read_again_from_what_is_emitted():
     for name in SETS:
-        code = emit(given(name).problem)
-        found = given(code)
-        assert emit(found.problem) == code
-        assert found.problem.rows == given(name).problem.rows
-        again = given(found.spec, found.problem.samples)
-        assert (again.problem, again.spec) == (found.problem, found.spec)
+        code = to_estimator_code(resolve_instance(name).parameters)
+        found = resolve_instance(code)
+        assert to_estimator_code(found.parameters) == code
+        assert found.parameters.rows == resolve_instance(name).parameters.rows
+        again = resolve_instance(found.spec, found.parameters.samples)
+        assert (again.parameters, again.spec) == (found.parameters, found.spec)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +223,9 @@ def test_every_set_is_read_again_from_what_is_emitted():
     ],
 )
 def test_the_syntax_of_the_peer_is_read(secret, words):
-    found = given(f"LWE.Parameters(64, 97, ND.{secret}, ND.TUniform(2), m=90, tag='x')")
+    found = resolve_instance(f"LWE.Parameters(64, 97, ND.{secret}, ND.TUniform(2), m=90, tag='x')")
     assert found.spec == f"lwe:n=64,q=97,error=tuniform,eta=2,secret={words}"
-    assert found.problem == read(found.spec, 90)
+    assert found.parameters == parse_parameters(found.spec, 90)
 
 
 TFHE = "n=630,q=2^32,sigma=131072,secret=range,spread=-1..0"
@@ -266,8 +274,8 @@ PUBLISHED = [  # lines as people publish them, and what they mean
 
 @pytest.mark.parametrize(("line", "words"), PUBLISHED)
 def test_lines_as_people_publish_them_are_read(line, words):
-    wanted = given(words if words[:2] == "ml" else f"lwe:{words}")
-    read, expected = given(line).problem, wanted.problem
+    wanted = resolve_instance(words if words[:2] == "ml" else f"lwe:{words}")
+    read, expected = resolve_instance(line).parameters, wanted.parameters
     assert read.error is not None
     assert expected.error is not None
     assert math.isclose(read.error.deviation, expected.error.deviation, rel_tol=1e-12)
@@ -283,7 +291,7 @@ def test_ntru_and_sis_are_named_with_what_estimates_them(name):
     with pytest.raises(
         UsageError, match=r"is a problem of NTRU or SIS: .* SIS\.estimate"
     ) as refused:
-        given(name)
+        resolve_instance(name)
     assert len(str(refused.value)) < 250
 
 
@@ -298,13 +306,18 @@ def test_ntru_and_sis_are_named_with_what_estimates_them(name):
     ],
 )
 def test_schemes_of_the_peer_are_named_as_it_spells_them(name, code):
-    named, written = given(name).problem, given(f"LWE.Parameters({code})").problem
-    assert emit(named).partition("Xe")[0] == emit(written).partition("Xe")[0]
+    named, written = (
+        resolve_instance(name).parameters,
+        resolve_instance(f"LWE.Parameters({code})").parameters,
+    )
+    assert (
+        to_estimator_code(named).partition("Xe")[0] == to_estimator_code(written).partition("Xe")[0]
+    )
     assert named.error.kind == written.error.kind == "gaussian"
     assert named.error.deviation == pytest.approx(written.error.deviation, rel=1e-6)
     assert named.samples == written.samples
     with pytest.raises(UsageError, match="did you mean 'kyber512'"):
-        given("Kyber513")
+        resolve_instance("Kyber513")
 
 
 DEEP = (
@@ -350,7 +363,7 @@ DEEP = (
 )
 def test_anything_else_is_refused_in_one_line(code, said):
     with pytest.raises(UsageError) as refused:
-        given(f"LWE.Parameters({code})")
+        resolve_instance(f"LWE.Parameters({code})")
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400

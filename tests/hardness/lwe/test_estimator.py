@@ -13,9 +13,9 @@ from hardness.cost.bkw import coded_costs, codes
 from hardness.cost.dual import dual
 from hardness.cost.guessing import guess
 from hardness.cost.hybrid import bdd_mitm_hybrid
-from hardness.cost.problem import read
-from hardness.cost.reduction import DEFAULT, MODELS, ROUGH, Setting
-from hardness.cost.sets import given
+from hardness.lwe.parameters import parse_parameters
+from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Setting
+from hardness.lwe.sets import given
 from hardness.cost.usvp import usvp
 from tests.conftest import script
 
@@ -43,7 +43,9 @@ def test_the_file_has_all_rows_but_clamped_ones():
         ("dual", table.SMALL, 0.05, 0.85),  # six rows take a sieve more here
     ],
 )
-def test_the_formula_gives_the_figure_at_the_point_of_the_peer(attack, least, close, share):
+def test_the_formula_gives_the_figure_at_the_point_of_the_run_lattice_estimator(
+    attack, least, close, share
+):
     """Below 60 root Hermite factors are others."""
     rows = [row for row in of(attack) if row.beta >= least]
     assert sum(abs(row.here - row.rop) <= close for row in rows) >= share * len(rows)
@@ -72,7 +74,7 @@ def test_the_formula_of_the_peer_for_dual_hybrids_gives_its_figures_at_its_point
     assert sieved > 70
 
 
-def test_parts_of_groebner_bases_and_of_coded_bkw_are_those_of_the_peer():
+def test_parts_of_groebner_bases_and_of_coded_bkw_are_those_of_the_run_lattice_estimator():
     for row in of("arora-gb"):
         zeta, t, degree = (row.at(key) for key in ("zeta", "t", "degree"))
         n, law = row.problem.n - zeta, row.problem.secret
@@ -87,7 +89,9 @@ def test_parts_of_groebner_bases_and_of_coded_bkw_are_those_of_the_peer():
             assert ended == degree - (law.kind == "binary")
     for row, k in zip(of("bkw"), (26, 33), strict=True):  # a coordinate left over: 0.1 bits there
         choice = tuple(np.array([row.at(key)]) for key in ("b", "ell", "test"))
-        problem = row.problem if not row.at("top") else read(row.spec.replace("768", "767"))
+        problem = (
+            row.problem if not row.at("top") else parse_parameters(row.spec.replace("768", "767"))
+        )
         chosen = codes(problem.n, problem.log2_q, choice, 40)
         assert float(coded_costs(problem, chosen, k)[0][0]) == pytest.approx(row.rop, abs=0.12)
 
@@ -129,7 +133,10 @@ def test_bits_are_the_published_ones():
         ("saber", 189, 172),
         ("firesaber", 260, 236),
     ):
-        problem, by_quantum = given(name).problem, Setting(model=MODELS["adps16-quantum"])
+        problem, by_quantum = (
+            resolve_instance(name).parameters,
+            Setting(model=MODELS["adps16-quantum"]),
+        )
         assert abs(usvp(problem, ROUGH).rop - classical) <= 1
         assert abs(usvp(problem, by_quantum).rop - quantum) <= 1
     for name, classical, quantum in (  # FrodoKEM, proposal for standardisation, table A.7, primal
@@ -137,7 +144,9 @@ def test_bits_are_the_published_ones():
         ("frodokem-976", 216.0, 196.7),
         ("frodokem-1344", 281.6, 256.3),
     ):
-        beta = usvp(given(name).problem, ROUGH).beta  # it counts beta calls, and more digits
+        beta = usvp(
+            resolve_instance(name).parameters, ROUGH
+        ).beta  # it counts beta calls, and more digits
         for root, bits in ((3 / 2, classical), (13 / 9, quantum)):
             assert math.log2(beta) + beta * math.log2(root) / 2 == pytest.approx(bits, abs=0.5)
 
@@ -147,20 +156,24 @@ def test_what_local_searches_missed_is_found():
     sigma = 0.02 * 8192 / math.sqrt(2 * math.pi)
     for n, beta, rop in ((256, 657, 213.6), (512, 1378, 419.5)):  # issue 175: 2^403.5, block 511
         found = dual(
-            read(f"lwe:n={n},q=8192,sigma={sigma},secret=gaussian,spread={sigma}"), DEFAULT
+            parse_parameters(f"lwe:n={n},q=8192,sigma={sigma},secret=gaussian,spread={sigma}"),
+            DEFAULT,
         )
         assert abs(found.rop - rop) < 0.6
         assert abs(found.beta - beta) < 15
     costs = [  # issue 142: 2^80.6 at 2^440 and 2^83.1 at 2^460
         bdd_mitm_hybrid(
-            read(f"lwe:n=16384,q=2^{bits},sigma=3.2,secret=ternary,h=32", samples=163840), DEFAULT
+            parse_parameters(
+                f"lwe:n=16384,q=2^{bits},sigma=3.2,secret=ternary,h=32", samples=163840
+            ),
+            DEFAULT,
         ).rop
         for bits in (440, 460)
     ]
     assert all(np.diff(costs) < 0)
     assert costs[0] < 80.6
     costs = [  # the same issue
-        usvp(read(f"lwe:n=1024,q=2^{bits},sigma=3.2,secret=ternary"), DEFAULT).rank
+        usvp(parse_parameters(f"lwe:n=1024,q=2^{bits},sigma=3.2,secret=ternary"), DEFAULT).rank
         for bits in range(12, 200, 5)
     ]
     assert (np.diff(costs) <= 0).all()

@@ -26,8 +26,8 @@ from hardness.cost.combinatorial import (
     near_matches,
 )
 from hardness.cost.guessing import guess, without
-from hardness.cost.problem import cbd, gaussian, problem, read
-from hardness.cost.reduction import ROUGH
+from hardness.lwe.parameters import cbd, gaussian, problem, parse_parameters
+from hardness.lwe.models import ROUGH
 from instances import parse
 
 
@@ -43,7 +43,7 @@ from instances import parse
 )
 def test_brute_force_counts_the_secrets(spec):
     family = parse(spec)
-    found = problem(family)
+    found = parameters_of(family)
     law, h = found.secret, found.secret.weight or 0
     values = range(law.low, law.high + 1)
     secrets = [
@@ -72,7 +72,9 @@ def test_halves_by_enumeration(n, h, alphabet):
 
 @pytest.mark.parametrize("error", ["none", "uniform,width=2"])
 def test_both_tables_are_counted_and_the_smaller_is_kept(error):
-    found = meet_in_the_middle(read(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"), ROUGH)
+    found = meet_in_the_middle(
+        parse_parameters(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"), ROUGH
+    )
     left, right = 4 * 2, math.comb(5, 2) * 4
     chance = 4 * math.comb(5, 2) / math.comb(9, 3)  # of a split
     splits = math.ceil(math.log(0.01) / math.log(1 - chance))
@@ -82,13 +84,19 @@ def test_both_tables_are_counted_and_the_smaller_is_kept(error):
 
 
 def test_what_can_hardly_be_matched_and_what_is_large():
-    wide = meet_in_the_middle(read("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
+    wide = meet_in_the_middle(parse_parameters("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
     assert wide.rop == pytest.approx(4 * math.log2(17), abs=0.1)  # as brute force
-    pairs = meet_in_the_middle(read("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH)
+    pairs = meet_in_the_middle(
+        parse_parameters("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH
+    )
     assert "every pair" in pairs.note
-    few = meet_in_the_middle(read("lwe:n=9,q=61,sigma=1,secret=binary", samples=2), ROUGH)
+    few = meet_in_the_middle(
+        parse_parameters("lwe:n=9,q=61,sigma=1,secret=binary", samples=2), ROUGH
+    )
     assert few.sample_bits > 1  # more than there are: refused by whoever asks
-    large = meet_in_the_middle(read("lwe:n=32768,q=2^881,sigma=3.2,secret=ternary"), ROUGH)
+    large = meet_in_the_middle(
+        parse_parameters("lwe:n=32768,q=2^881,sigma=3.2,secret=ternary"), ROUGH
+    )
     assert large.rop == pytest.approx(16384 * math.log2(3) + 1, abs=0.1)
 
 
@@ -142,14 +150,17 @@ def test_trials_by_enumeration(rows):
         if sum(p * (1 - (1 - places * lucky) ** trials) for lucky, p in chances.items()) >= success
     )
     expected = math.log2(next(reached, math.inf))
-    assert lucky_bits(read(spec, rows), k, 1, success) == pytest.approx(expected)
+    assert lucky_bits(parse_parameters(spec, rows), k, 1, success) == pytest.approx(expected)
 
 
 def test_errors_of_fixed_number_are_avoided_by_their_count():
-    found = lucky_bits(read("lwe:n=8,q=97,error=binary,weight=3", 20), 8, 2, 0.99)
+    found = lucky_bits(parse_parameters("lwe:n=8,q=97,error=binary,weight=3", 20), 8, 2, 0.99)
     chance = math.comb(17, 10) / math.comb(20, 10)
     assert found == math.log2(math.ceil(math.log(0.01) / math.log1p(-chance)))
-    assert lucky_bits(read("lwe:n=8,q=97,error=binary,weight=3", 12), 8, 2, 0.99) == math.inf
+    assert (
+        lucky_bits(parse_parameters("lwe:n=8,q=97,error=binary,weight=3", 12), 8, 2, 0.99)
+        == math.inf
+    )
 
 
 # ---- guesses in front of any attack
@@ -157,7 +168,7 @@ def test_errors_of_fixed_number_are_avoided_by_their_count():
 
 @pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])
 def test_chances_of_zeros_by_enumeration(n, h, zeta):
-    found = guess(read(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
+    found = guess(parse_parameters(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
     places = list(itertools.combinations(range(n), zeta))
     missed = sum(not set(p) & set(range(h)) for p in places)
     assert 2**-found.rarity == pytest.approx(missed / len(places))
@@ -169,17 +180,17 @@ def test_chances_of_zeros_by_enumeration(n, h, zeta):
 def test_of_independent_entries_all_values_are_guessed():
     """Nobody knows how many are 0: redrawing places need never find zeta of them."""
     for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
-        law = read(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
+        law = parse_parameters(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
         assert guess(law, 30, 8).trials == pytest.approx(8 * math.log2(values))
 
 
 def test_what_is_left_is_a_problem_of_fewer_unknowns():
-    whole = read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
-    left, again = without(whole, 24), read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
+    whole = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
+    left, again = without(whole, 24), parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
     assert left.size_bits == pytest.approx(again.size_bits)
     assert left.secret.deviation == pytest.approx(again.secret.deviation)
     assert left.secret.entropy == pytest.approx(again.secret.entropy)
-    dense = without(read("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
+    dense = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
     assert dense.size_bits == pytest.approx(40 * math.log2(3))
 
 
@@ -230,7 +241,7 @@ def by_the_formula(found, b, words, test, k):
 
 @pytest.mark.parametrize("spec", [KYBER, "lwe:n=30,q=97,sigma=1,secret=ternary"])
 def test_costs_are_those_of_steps_one_by_one(spec):
-    found = read(spec)
+    found = parse_parameters(spec)
     rng = np.random.default_rng(3)
     compared = 0
     for _ in range(200):
@@ -249,7 +260,7 @@ def test_costs_are_those_of_steps_one_by_one(spec):
     ("spec", "most"), [(KYBER, 24), ("lwe:n=300,q=5,sigma=1,secret=ternary", 8)]
 )
 def test_no_choice_of_a_box_is_below_its_bound(spec, most):
-    found, rng = read(spec), np.random.default_rng(1)
+    found, rng = parse_parameters(spec), np.random.default_rng(1)
     compared = 0
     for _ in range(400):
         middle = rng.integers([5, 5, 20], [40, 40, 200])
@@ -271,7 +282,7 @@ def test_no_choice_of_a_box_is_below_its_bound(spec, most):
 
 
 def test_the_least_of_many_unknowns_takes_little_memory():
-    found = read("lwe:n=131072,q=2^3104,secret=ternary,h=64,sigma=3.2", samples=131072)
+    found = parse_parameters("lwe:n=131072,q=2^3104,secret=ternary,h=64,sigma=3.2", samples=131072)
     tracemalloc.start()
     least = coded_bkw(found, ROUGH)
     _, peak = tracemalloc.get_traced_memory()
@@ -282,7 +293,7 @@ def test_the_least_of_many_unknowns_takes_little_memory():
 
 
 def test_wide_moduli():
-    large = coded_bkw(read("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
+    large = coded_bkw(parse_parameters("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
     assert large.applies
     assert large.rop > 881
 
@@ -303,17 +314,19 @@ def test_monomials_by_enumeration(n, degree):
 
 
 def test_linear_equations_store_a_matrix_of_their_monomials():
-    found = arora_ge(read("lwe:n=9,q=61,error=uniform,width=3"), ROUGH)
+    found = arora_ge(parse_parameters("lwe:n=9,q=61,error=uniform,width=3"), ROUGH)
     assert found.mem == found.rop == pytest.approx(2 * math.log2(219))
     assert found.samples == 219
-    wide = arora_ge(read("lwe:n=5,q=65537,error=uniform,width=5000"), ROUGH)
+    wide = arora_ge(parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000"), ROUGH)
     assert wide.rop == pytest.approx(2 * math.log2(math.comb(5005, 5)))
-    bits = arora_ge(read("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"), ROUGH)
+    bits = arora_ge(
+        parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"), ROUGH
+    )
     assert bits.rop == pytest.approx(2 * math.log2(31))
 
 
 def test_linear_equations_of_gaussians_take_a_range_that_all_samples_stay_within():
-    found = arora_ge(read("lwe:n=12,q=3329,sigma=2"), ROUGH)
+    found = arora_ge(parse_parameters("lwe:n=12,q=3329,sigma=2"), ROUGH)
     t = found.d // 2
     e = np.arange(-60, 61)
     shares = np.exp(-((e / 2) ** 2) / 2)
@@ -375,11 +388,11 @@ def test_all_errors_stay_within_t_with_the_probability_said(law):
 
 
 def test_large_primes_are_moduli():
-    large = arora_gb(read("lwe:n=4096,q=2^881+707,sigma=3.2,secret=ternary"), ROUGH)
+    large = arora_gb(parse_parameters("lwe:n=4096,q=2^881+707,sigma=3.2,secret=ternary"), ROUGH)
     assert large.applies
     assert large.rop > 1000
 
 
 def test_linear_equations_and_a_basis_agree_where_samples_abound():
-    problem = read("lwe:n=12,q=3329,error=uniform,width=3")
+    problem = parse_parameters("lwe:n=12,q=3329,error=uniform,width=3")
     assert arora_gb(problem, ROUGH).rop == pytest.approx(arora_ge(problem, ROUGH).rop, abs=0.02)

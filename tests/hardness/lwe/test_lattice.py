@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
-from hardness.cost.attacks import LATTICE, estimate
+from hardness.lwe.estimate import LATTICE, estimate
 from hardness.cost.dual import (
     dual,
     dual_at,
@@ -32,25 +32,25 @@ from hardness.cost.hybrid import (
     decode_at,
     ln_babai,
 )
-from hardness.cost.problem import cbd, gaussian, read, sparse, tabled, uniform
-from hardness.cost.reduction import (
+from hardness.lwe.parameters import cbd, gaussian, parse_parameters, sparse, tabled, uniform
+from hardness.lwe.models import (
     DEFAULT,
     MATZOV,
     MODELS,
     ROUGH,
     Setting,
 )
-from hardness.cost.sets import given
+from hardness.lwe.sets import given
 from hardness.cost.usvp import embedding, usvp
 
-KYBER = given("ml-kem-512").problem
-CHHS = read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")
-UNIFORM = read("lwe:n=256,q=7681,sigma=3.2", samples=1024)
-TERNARY = read("lwe:n=256,q=7681,sigma=3.2,secret=ternary", samples=1024)
+KYBER = resolve_instance("ml-kem-512").parameters
+CHHS = parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")
+UNIFORM = parse_parameters("lwe:n=256,q=7681,sigma=3.2", samples=1024)
+TERNARY = parse_parameters("lwe:n=256,q=7681,sigma=3.2,secret=ternary", samples=1024)
 
 
 def named(name, setting=ROUGH):
-    return usvp(given(name).problem, setting)
+    return usvp(resolve_instance(name).parameters, setting)
 
 
 # ---- the primal attack
@@ -94,11 +94,11 @@ def test_simulated_bases_need_somewhat_larger_blocks():
 
 def test_a_uniform_secret_goes_to_normal_form():
     # n samples are spent, and the secret is distributed as the error afterwards
-    one = read("lwe:n=60,q=3607,alpha=0.02", samples=700)
+    one = parse_parameters("lwe:n=60,q=3607,alpha=0.02", samples=700)
     whole, small = usvp(one, ROUGH), usvp(one.normal(), ROUGH)
     assert (small.beta, small.d) == (whole.beta, whole.d)
     assert whole.samples == small.samples + 60
-    unlimited = read("lwe:n=60,q=3607,alpha=0.02")
+    unlimited = parse_parameters("lwe:n=60,q=3607,alpha=0.02")
     assert usvp(unlimited, ROUGH).d == usvp(unlimited.normal(), ROUGH).d == whole.d
     found = dual(UNIFORM, DEFAULT)
     assert found.samples == found.m + 256
@@ -106,7 +106,7 @@ def test_a_uniform_secret_goes_to_normal_form():
 
 
 def test_small_block_sizes_are_flagged():
-    found = usvp(read("lwe:n=40,q=1601,alpha=0.005", samples=1600), DEFAULT)
+    found = usvp(parse_parameters("lwe:n=40,q=1601,alpha=0.005", samples=1600), DEFAULT)
     assert 2 <= found.beta < 50
     assert "too small for this model" in found.note
 
@@ -143,7 +143,7 @@ def test_shapes_of_hybrids():
         **{key: getattr(simulated, key) for key in ("beta", "zeta", "d", "eta")},
     )
     assert again.rop == pytest.approx(simulated.rop)
-    toy = read("lwe:n=20,q=97,sigma=1,secret=ternary", samples=60)
+    toy = parse_parameters("lwe:n=20,q=97,sigma=1,secret=ternary", samples=60)
     for name in LATTICE:
         found = estimate(toy, "x", (Setting(model=MATZOV, shape="zgsa"),), (name,))[name]
         assert found.applies != name.startswith("dual")
@@ -161,7 +161,7 @@ def test_meeting_is_how_often_two_roundings_agree():
 
 def test_costs_of_meeting_are_those_of_the_peer_at_its_points():
     """lattice-estimator, commit 27a581bb; the others are in test_estimator.py."""
-    seal = read("lwe:n=1024,q=281474975662081,sigma=3.19,secret=ternary")
+    seal = parse_parameters("lwe:n=1024,q=281474975662081,sigma=3.19,secret=ternary")
     for one, (beta, zeta, d), rop in (
         (CHHS, (198, 528, 1079), 109.339),
         (seal, (141, 63, 1997), 95.490),
@@ -176,7 +176,7 @@ def test_costs_of_meeting_are_those_of_the_peer_at_its_points():
 
 def test_halves_are_counted():
     """Every secret of weight 3 among 8 ternary entries, with 5 coordinates out of the lattice."""
-    one = read("lwe:n=8,q=97,sigma=1,secret=ternary,h=3")
+    one = parse_parameters("lwe:n=8,q=97,sigma=1,secret=ternary,h=3")
     found = halves(one, np.array([5.0]), 100.0)
     secrets = [s for s in itertools.product((-1, 0, 1), repeat=8) if np.count_nonzero(s) == 3]
     for i, most in enumerate(found.most):
@@ -194,7 +194,7 @@ def test_halves_are_counted():
 @pytest.mark.parametrize("secret", ["ternary,h=3", "binary,h=3", "[-1:1,1:2]", "[1:1,3:2]"])
 def test_scored_guesses_are_counted(secret):
     """Every secret of weight 3 among 7, with 4 coordinates out of the lattice."""
-    one = read(f"lwe:n=7,q=97,sigma=1,secret={secret}")
+    one = parse_parameters(f"lwe:n=7,q=97,sigma=1,secret={secret}")
     law, zeta = one.secret, 4
     found = scored(one, np.array([float(zeta)]), 100.0)
     values = [0, *dict(law.counts)] if law.counts else range(law.low, law.high + 1)
@@ -235,7 +235,7 @@ def test_scored_guesses_cost_what_the_peer_says_at_its_points():
         ("cbd,spread=8", 288, 10, (0, 10), 1096, 113.6),
         ("gaussian,spread=3", 297, 6, (0, 6), 1137, 116.2),
     ):
-        one = read(f"lwe:n=1024,q=2^32,sigma=3,secret={secret}")
+        one = parse_parameters(f"lwe:n=1024,q=2^32,sigma=3,secret={secret}")
         place = {"beta": beta, "zeta": zeta, "fewest": weights[0], "most": weights[1], "m": m}
         found = guess_at(one, DEFAULT, **place)
         assert found.rop == pytest.approx(rop, abs=0.1), secret
@@ -246,7 +246,7 @@ def test_scored_guesses_cost_what_the_peer_says_at_its_points():
 
 def test_meeting_in_the_middle_costs_what_its_authors_estimate():
     """Printed in the README of the estimator of [CHHS19], for memory of 2^80 at most."""
-    theirs = read("lwe:n=8192,q=2^125,sigma=3.19,secret=ternary,h=64")
+    theirs = parse_parameters("lwe:n=8192,q=2^125,sigma=3.19,secret=ternary,h=64")
     found = dual_mitm(theirs, Setting(model=MODELS["bdgl16"]))
     assert found.rop == pytest.approx(129.9, abs=0.2)
     assert found.beta == pytest.approx(240, abs=3)
@@ -293,11 +293,11 @@ def test_guesses_of_a_gaussian():
 def test_costs_rise_with_the_error_and_the_dimension():
     for attack in (usvp, bdd, dual, dual_hybrid, dual_mitm):
         by_error = [
-            attack(read(f"lwe:n=128,q=3329,sigma={s},secret=ternary"), DEFAULT).rop
+            attack(parse_parameters(f"lwe:n=128,q=3329,sigma={s},secret=ternary"), DEFAULT).rop
             for s in (1, 2, 4, 8, 16)
         ]
         by_size = [
-            attack(read(f"lwe:n={n},q=3329,sigma=3,secret=ternary"), DEFAULT).rop
+            attack(parse_parameters(f"lwe:n={n},q=3329,sigma=3,secret=ternary"), DEFAULT).rop
             for n in (64, 128, 192, 256)
         ]
         assert by_error == sorted(by_error)
@@ -308,9 +308,15 @@ def test_hybrids_that_succeed_half_of_the_time_cost_no_more_than_the_dual_attack
     for name in ("matzov", "adps16", "ablr21"):
         setting = Setting(model=MODELS[name])
         for one in (
-            *(given(s).problem for s in ("ml-kem-768", "seal20-1024", "helib80-1024")),
-            *(given(s).problem for s in ("sparse-ternary-512-2^12-11", "frodokem-640")),
-            *(UNIFORM, TERNARY, read("lwe:n=16384,q=2^770,sigma=3.19,secret=ternary")),
+            *(
+                resolve_instance(s).parameters
+                for s in ("ml-kem-768", "seal20-1024", "helib80-1024")
+            ),
+            *(
+                resolve_instance(s).parameters
+                for s in ("sparse-ternary-512-2^12-11", "frodokem-640")
+            ),
+            *(UNIFORM, TERNARY, parse_parameters("lwe:n=16384,q=2^770,sigma=3.19,secret=ternary")),
         ):
             half = replace(setting, success=0.5)
             assert dual_hybrid(one, half).rop <= dual(one, setting).rop
