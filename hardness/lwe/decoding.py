@@ -34,6 +34,7 @@ from hardness.lwe.success import log_repetitions
 _LARGEST_BLOCK = 5000
 _MOST = 4000.0  # bits: costs above it are of no interest
 _LN2 = math.log(2)
+_SMALL_N = 24  # up to which fewer samples are always tried
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
 Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
 
@@ -305,7 +306,7 @@ def search(
             d = dimension(beta, zeta)
             return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
 
-        point, bits = scan(cost, *axes)
+        point, bits = scan(cost, *axes, few=16 if len(axes[1]) == 1 else 8)
         starts.append((*point, int(dimension(*map(np.array, point[:2]))), 0))
         return min(bound, bits)
 
@@ -327,7 +328,7 @@ def search(
             lattice.best_dimension, np.unique(near), np.unique(out), window(weight, 3, *ends[2])
         )
     beta, zeta, weight, d, _ = starts[-1]
-    if bound < lattice.reading(zeta, d) + 1:
+    if n <= _SMALL_N or bound < lattice.reading(zeta, d) + 1:
         k = n - zeta
         sizes = k + spread(1, max(1, d - k), 12)
         starts += [(b, zeta, weight, int(d), 0) for d in sizes for b in {*TOYS, beta}]

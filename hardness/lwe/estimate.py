@@ -110,13 +110,31 @@ def estimate_attack(name: str, parameters: LweParameters, setting: Setting) -> E
     """Estimate one attack, by the cheapest form of the problem and with the samples there are.
 
     It is refused if it needs more labels than there are, or than single a secret out. None costs
-    less than it takes to read the n entries of each of its samples.
+    less than it takes to read the n entries of each of its samples: if that is what it costs, their
+    number is halved to where it costs as much otherwise.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> wide = parse_parameters("lwe:n=64,q=97,sigma=1,secret=gaussian,spread=2", 96)
     >>> "of 32 samples" in estimate_attack("usvp", wide, DEFAULT).note
     False
     """
+    best = _of_all(name, parameters, setting)
+    if not best.applies or best.samples is None:
+        return best
+
+    def reads(estimate: Estimate) -> bool:
+        bits = log2(parameters.n) + (estimate.sample_bits or 0.0)
+        return estimate.applies and estimate.rank <= bits
+
+    tried, low, high = [best], min(parameters.unique, best.samples), best.samples
+    while reads(best) and low < high:
+        middle = (low + high) // 2
+        tried.append(_of_all(name, replace(parameters, samples=middle), setting))
+        low, high = (low, middle) if reads(tried[-1]) else (middle + 1, high)
+    return min(tried, key=lambda estimate: estimate.rank)
+
+
+def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
     if name in LATTICE and setting.shape != "gsa" and name not in SHAPED:
         reason = f"its formula is for the shape gsa, {setting.shape} is given"
         best = Estimate(name=name, kind="heuristic model", source="-", reason=reason)

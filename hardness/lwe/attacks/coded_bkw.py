@@ -36,7 +36,7 @@ from hardness.lwe.attacks.bkw import add, no_bias
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import scan, spread
+from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS
 
 _MOST_TERMS = 1 << 16
@@ -94,14 +94,17 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
         parts = np.array_split(choices, max(1, len(b) * (most + 1) // _CELLS), axis=1)
         return np.concatenate([priced(most, *part)[0] for part in parts])
 
-    rop, more = n * bits + 64, [0, 1, 2, 4] if spent and parameters.rows is not None else [0]
+    rop, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
     choice: tuple[int, ...] = ()
     for dense, low, high, most_tests in ((4, 8, 11, 10), (40, 10, 12, 200)):  # with what this costs
         most = min(n, _most_steps(parameters, rop))
         fewer, b = np.arange(low, high + 1), spread(1, min(n, (rop + 1) / bits), 12, dense)
-        tests = max(32, min(most_tests, 4 * _CELLS // (len(b) * len(fewer) * (most + 1))))
-        best = scan(cost, fewer, spread(1, n, tests), more, b, few=6)
+        tests = max(
+            32, min(most_tests, 4 * _CELLS // (len(b) * len(fewer) * len(more) * (most + 1)))
+        )
+        best = scan(cost, fewer, spread(1, n, tests), more, b, few=12)
         choice, rop = min(((choice, rop), best), key=lambda point: point[1])
+        more = window(choice[2], 1, 0, more[-1]).tolist() if choice else more
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         return estimate(reason=reason)

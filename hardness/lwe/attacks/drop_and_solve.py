@@ -29,7 +29,7 @@ from hardness.lwe.laws import Law, sparse
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.scan import scan, spread
+from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS, log_repetitions
 from instances.symmetric import log_binomial
 
@@ -124,13 +124,15 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     def rest(zeta: int) -> Estimate:
         return arora_gb(without(parameters, zeta), root) if zeta else whole
 
-    def cost(zeta: Integers) -> Array:
-        ranks = np.array([rest(int(v)).rank for v in zeta])
-        return log_trials(parameters.secret, n, zeta, root.success) + ranks
+    def cost(left: Integers) -> Array:
+        ranks = np.array([rest(n - int(v)).rank for v in left])
+        return log_trials(parameters.secret, n, n - left, root.success) + ranks
 
     if not whole.applies and whole.reason == rest(n - few).reason:
         return behind(whole, parameters, 0, setting, whole.reason)
-    (zeta,), rop = scan(cost, np.unique(np.linspace(0, n - few, 12).astype(np.int64)), few=4)
+    (left,), _ = scan(cost, spread(few, n, 14), few=3)
+    (left,), rop = scan(cost, window(left, 12, few, n), few=1)
+    zeta = n - left
     if not math.isfinite(rop):
         return behind(whole, parameters, 0, setting, rest(zeta).reason)
     return behind(rest(zeta), parameters, zeta, root)
@@ -141,7 +143,7 @@ def _refused(parameters: LweParameters, whole: Estimate) -> str:
         return parameters.too_few
     if parameters.secret.alphabet >= _MOST_VALUES:
         return f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
-    return whole.reason if parameters.no_rows else ""
+    return whole.reason if parameters.no_lattice or parameters.no_rows else ""
 
 
 def behind(

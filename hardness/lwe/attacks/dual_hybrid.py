@@ -83,13 +83,16 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
     point = point if bits < rop else whole
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
-    for reaches, steps in (((9, 24, 18), (3, 4, 3)), ((3, 15, 10), (1, 1, 2))):
-        bounds = [(2, LARGEST_BLOCK), *ranges]  # once more, in finer grids
-        near = [
-            window(value, reach, low, high, step)
-            for value, reach, step, (low, high) in zip(point, reaches, steps, bounds, strict=False)
+    for part in (0.15, 0.04, 0.01, 0.0):  # in finer grids: of beta, out, zeta and p
+        reach = [
+            max(least, int(part * value)) for value, least in zip(point, (3, 12, 8, 2), strict=True)
         ]
-        near += [window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 6))]
+        near = [
+            window(value, far, low, high, max(1, far // 4) if part else 1)
+            for value, far, (low, high) in zip(
+                point, reach, [(2, LARGEST_BLOCK), *ranges], strict=True
+            )
+        ]
         point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
