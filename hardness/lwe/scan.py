@@ -91,8 +91,8 @@ def refine(
         best = np.where(better, least, best)
         if best.min() < done[1]:
             done = points[[best.argmin()]], best.min()
-        steps = np.where(better[:, None], steps, steps // 2)
-        alive = steps.any(axis=1) & (best < done[1] + _HOPELESS)
+        alive = (better | (steps.max(axis=1) > 1)) & (best < done[1] + _HOPELESS)
+        steps = np.where(better[:, None], steps, np.maximum(steps // 2, steps > 0))
         if not alive.any():
             break
         points, steps, best = points[alive], steps[alive], best[alive]

@@ -96,7 +96,7 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
 
     rop, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
     choice: tuple[int, ...] = ()
-    for dense, low, high, most_tests in ((4, 8, 11, 10), (40, 10, 12, 200)):  # with what this costs
+    for dense, low, high, most_tests in ((4, 8, 11, 10), (100, 10, 12, 200)):  # with what this costs
         most = min(n, _most_steps(parameters, rop))
         fewer, b = np.arange(low, high + 1), spread(1, min(n, (rop + 1) / bits), 12, dense)
         tests = max(
