@@ -96,15 +96,15 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
 
     rop, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
     choice: tuple[int, ...] = ()
-    for dense, low, high, most_tests in ((4, 8, 11, 10), (100, 10, 12, 200)):  # with what this costs
-        most = min(n, _most_steps(parameters, rop))
-        fewer, b = np.arange(low, high + 1), spread(1, min(n, (rop + 1) / bits), 12, dense)
-        tests = max(
-            32, min(most_tests, 4 * _CELLS // (len(b) * len(fewer) * len(more) * (most + 1)))
-        )
-        best = scan(cost, fewer, spread(1, n, tests), more, b, few=12)
+    for dense, fewer in ((4, (8, 11)), (100, (10, 11, 12)), (0, (10, 11, 12, 13))):
+        most = min(n, _most_steps(parameters, rop))  # with what the last scan costs
+        b = spread(1, min(n, (rop + 1) / bits), 12, dense)
+        if choice and not dense:  # in a finer grid
+            b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
+        cells = len(b) * len(fewer) * len(more) * (most + 1)
+        tests = spread(1, n, max(16, min(200, 2 * _CELLS // cells)))
+        best = scan(cost, fewer, tests, more, b, few=max(2, min(8, 300 // (most + 1))))
         choice, rop = min(((choice, rop), best), key=lambda point: point[1])
-        more = window(choice[2], 1, 0, more[-1]).tolist() if choice else more
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         return estimate(reason=reason)

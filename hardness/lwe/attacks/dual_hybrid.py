@@ -83,7 +83,7 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
     point = point if bits < rop else whole
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
-    for part in (0.15, 0.04, 0.01, 0.0):  # in finer grids: of beta, out, zeta and p
+    for part in (0.15, 0.05, 0.02, 0.0):  # in finer grids: of beta, out, zeta and p
         reach = [
             max(least, int(part * value)) for value, least in zip(point, (3, 12, 8, 2), strict=True)
         ]
