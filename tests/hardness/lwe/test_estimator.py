@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from hardness.cost.arora_ge import basis_bits, regularity
 from hardness.cost.bkw import coded_costs, codes
 from hardness.cost.dual import dual
 from hardness.cost.guessing import guess
 from hardness.cost.hybrid import bdd_mitm_hybrid
-from hardness.lwe.parameters import parse_parameters
-from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Setting
-from hardness.lwe.sets import given
 from hardness.cost.usvp import usvp
+
+from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Setting
+from hardness.lwe.parameters import parse_parameters
 from tests.conftest import script
 
 ROOT = Path(__file__).parents[3]

@@ -1,33 +1,23 @@
-"""Attacks without lattices: their formulas by hand, by enumeration, by ranks and by a run.
-
-The least of all choices is in test_least.py, figures of others in test_estimator.py."""
+"""Attacks without lattices: their formulas by hand, by enumeration, by ranks and by a run."""
 
 import itertools
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 from flint import nmod_mat
 
-from hardness.cost.arora_ge import (
-    arora_gb,
-    arora_ge,
-    equations,
-    monomial_bits,
-    regularity,
-)
-from hardness.cost.bkw import bounds, coded_bkw, coded_costs, codes, costs
-from hardness.cost.combinatorial import (
-    brute_force,
-    halves,
-    lucky_bits,
-    meet_in_the_middle,
-    near_matches,
-)
-from hardness.cost.guessing import guess, without
-from hardness.lwe.parameters import cbd, gaussian, problem, parse_parameters
+from hardness.lwe.attacks.arora_gb import arora_gb, equations, regularity
+from hardness.lwe.attacks.arora_ge import arora_ge, monomial_bits
+from hardness.lwe.attacks.bkw import costs
+from hardness.lwe.attacks.brute_force import brute_force
+from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs
+from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
+from hardness.lwe.attacks.meet_in_the_middle import halves, meet_in_the_middle, near_matches
+from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_bits
+from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
+from hardness.lwe.parameters import parameters_of, parse_parameters
 from instances import parse
 
 
@@ -127,7 +117,34 @@ def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
     assert abs(np.mean(work) - 2**cost) < 4 * error + 0.03 * 2**cost
 
 
-# ---- elimination, of noisy bits
+@pytest.mark.parametrize("rows", [None, 3])
+@pytest.mark.parametrize(("left", "wrong", "q"), [(20, 16, 3329), (8, 3, 97), (300, 60, 2**40)])
+def test_labels_are_the_best_of_all(left, wrong, q, rows):
+    cost, bits, count = near_matches(left, math.log(wrong / q), math.log2(q), rows)
+    every = {
+        (j, k): k * math.log2(1 + wrong * 2**j / q) + np.logaddexp2(0, left - j * k)
+        for j in range(1, int(math.log2(q)) + 1)
+        for k in range((rows or 2 * left) + 1)
+    }
+    assert cost == pytest.approx(min(every.values()))
+    assert every[bits, count] == pytest.approx(cost)
+
+
+def test_the_size_of_a_restricted_elimination_is_the_best():
+    for n, h, rate in (
+        (64, 5, 0.1),
+        (100, 4, 0.1),
+        (200, 8, 0.02),
+        (1000, 10, 0.005),
+        (12, 1, 0.3),
+    ):
+        work = {
+            k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE) * math.log2(1 - rate)
+            for k in range(h, n + 1)
+        }
+        assert best_size(n, h, rate) == min(work, key=work.get)
+    assert best_size(1000, 10, 0.005) in range(900, 1001)  # h/-ln(1 - rate) is beyond n
+    assert best_size(40, 0, 0.1) == 40  # of unknown weight
 
 
 @pytest.mark.parametrize("rows", [5, 6, 7, 9, None])
@@ -163,25 +180,21 @@ def test_errors_of_fixed_number_are_avoided_by_their_count():
     )
 
 
-# ---- guesses in front of any attack
-
-
 @pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])
 def test_chances_of_zeros_by_enumeration(n, h, zeta):
-    found = guess(parse_parameters(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
+    law = parse_parameters(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret
     places = list(itertools.combinations(range(n), zeta))
-    missed = sum(not set(p) & set(range(h)) for p in places)
-    assert 2**-found.rarity == pytest.approx(missed / len(places))
-    chance = missed / len(places)
+    chance = sum(not set(p) & set(range(h)) for p in places) / len(places)
+    assert math.exp(ln_zeros(law, n, zeta)) == pytest.approx(chance)
     often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
-    assert 2**found.repetitions == pytest.approx(often)
+    assert 2 ** log_trials(law, n, zeta) == pytest.approx(often)
 
 
 def test_of_independent_entries_all_values_are_guessed():
     """Nobody knows how many are 0: redrawing places need never find zeta of them."""
     for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
         law = parse_parameters(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
-        assert guess(law, 30, 8).trials == pytest.approx(8 * math.log2(values))
+        assert log_trials(law, 30, 8) == pytest.approx(8 * math.log2(values))
 
 
 def test_what_is_left_is_a_problem_of_fewer_unknowns():
@@ -192,9 +205,6 @@ def test_what_is_left_is_a_problem_of_fewer_unknowns():
     assert left.secret.entropy == pytest.approx(again.secret.entropy)
     dense = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
     assert dense.size_bits == pytest.approx(40 * math.log2(3))
-
-
-# ---- BKW, plain and with codes
 
 
 KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
@@ -247,8 +257,10 @@ def test_costs_are_those_of_steps_one_by_one(spec):
     for _ in range(200):
         b, words, k = (int(v) for v in rng.integers(1, [16, 16, 5]))
         test = int(rng.integers(words, min(found.n, words * 8) + 1))
-        chosen = codes(found.n, found.log2_q, tuple(np.array([v]) for v in (b, words, test)), 24)
-        ours = [float(v[0]) for v in coded_costs(found, chosen, k)] if chosen.steps.size else [1e9]
+        choice = [np.array([v]) for v in (b, words, test)]
+        steps, _, *sizes = code_sizes(found.n, found.log2_q, *choice, 24)
+        both = coded_costs(found, *choice[:2], steps, sizes, np.array([k]))
+        ours = [float(v[0]) for v in both] if steps[0] <= 24 else [1e9]
         if max(ours) > 900:  # the other way needs floats for the samples themselves
             continue
         compared += 1
@@ -256,49 +268,10 @@ def test_costs_are_those_of_steps_one_by_one(spec):
     assert compared > 20
 
 
-@pytest.mark.parametrize(
-    ("spec", "most"), [(KYBER, 24), ("lwe:n=300,q=5,sigma=1,secret=ternary", 8)]
-)
-def test_no_choice_of_a_box_is_below_its_bound(spec, most):
-    found, rng = parse_parameters(spec), np.random.default_rng(1)
-    compared = 0
-    for _ in range(400):
-        middle = rng.integers([5, 5, 20], [40, 40, 200])
-        width = rng.integers(1, [8, 8, 60])
-        low, high = middle[:, None], (middle + width)[:, None]
-        points = rng.integers(middle[:, None], (middle + width + 1)[:, None], (3, 50))
-        points = points[:, points[1] <= points[2]]
-        every = codes(found.n, found.log2_q, tuple(points), most)
-        below, reach = bounds(found.n, found.log2_q, low, high, most)
-        if not reach.size or not every.steps.size:
-            assert not every.steps.size
-            continue
-        compared += 1
-        for one, many in zip(
-            coded_costs(found, below, 1), coded_costs(found, every, 1), strict=True
-        ):
-            assert one[0] <= many.min() + 1e-9
-    assert compared > 50
-
-
-def test_the_least_of_many_unknowns_takes_little_memory():
-    found = parse_parameters("lwe:n=131072,q=2^3104,secret=ternary,h=64,sigma=3.2", samples=131072)
-    tracemalloc.start()
-    least = coded_bkw(found, ROUGH)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 100e6
-    assert least.applies
-    assert least.rop >= found.log2_q
-
-
 def test_wide_moduli():
     large = coded_bkw(parse_parameters("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
     assert large.applies
     assert large.rop > 881
-
-
-# ---- equations of Arora and Ge
 
 
 P = 10007
