@@ -6,7 +6,7 @@ A scan may end near the least and not at it: `above` bits are allowed, and none 
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
