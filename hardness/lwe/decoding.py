@@ -313,20 +313,19 @@ def search(
     starts: list[Point] = []
     n, none = lattice.n, np.zeros(1, np.int64)
     bound = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
-    for dimension in (lattice.best_dimension, lambda beta, zeta: np.maximum(beta + 1, n + 1)):
+    best = lattice.best_dimension
+    for dimension in (best, lambda beta, zeta: np.maximum(beta + 1, n + 1), best):
         bound = scanned(dimension, lattice.blocks(bound), none, none)
     ends = [(2, _LARGEST_BLOCK), (0, 0), (0, 0), (2, lattice.widest), (0, 1 << 10)]
     if guesses and n > 1:
         guesses.limit(root * bound)
         weights = spread(0, guesses.columns - 1, 7, dense=4)
-        bound = scanned(lattice.best_dimension, lattice.blocks(bound), places(n), weights)
+        bound = scanned(best, lattice.blocks(bound), places(n), weights)
         ends[1:3] = (0, n - 1), (0, guesses.columns - 1)
         beta, zeta, weight, *_ = starts[-1]  # once more, finer: each weight has a least of its own
         near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
         out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
-        bound = scanned(
-            lattice.best_dimension, np.unique(near), np.unique(out), window(weight, 3, *ends[2])
-        )
+        bound = scanned(best, np.unique(near), np.unique(out), window(weight, 3, *ends[2]))
     beta, zeta, weight, d, _ = starts[-1]
     if n <= _SMALL_N or bound < lattice.reading(zeta, d) + 1:
         k = n - zeta
