@@ -76,24 +76,30 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     if not rop < most:
         return dual_refused("dual_hybrid", SOURCE, WIDE)
     widest = law.ln_deviation / math.log(2) + math.log2(3 * math.sqrt(rop)) + 2  # log2 of p
-    zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 8)
+    zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 6)
     out = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
     p = spread(2, 2 ** min(max(widest, 3), rop / 2, parameters.log2_q, 60), 8, dense=7)
-    beta = np.linspace(max(2, whole[0] // 2), whole[0] + 2, 24).astype(np.int64)
+    beta = np.linspace(max(2, whole[0] // 2), whole[0] + 2, 20).astype(np.int64)
     point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
     point = point if bits < rop else whole
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
-    for part in (0.15, 0.05, 0.02, 0.0):  # in finer grids: of beta, out, zeta and p
-        reach = [
-            max(least, int(part * value)) for value, least in zip(point, (3, 12, 8, 2), strict=True)
-        ]
-        near = [
-            window(value, far, low, high, max(1, far // 4) if part else 1)
-            for value, far, (low, high) in zip(
-                point, reach, [(2, LARGEST_BLOCK), *ranges], strict=True
-            )
-        ]
-        point, _ = scan(best, *near, few=12)
+    bounds = [(2, LARGEST_BLOCK), *ranges]
+
+    def near(point: tuple[int, ...], part: float) -> list[Integers]:
+        """List values around a point: a part of each, all at least of a few."""
+        reach = [max(least, int(part * v)) for v, least in zip(point, (3, 12, 8), strict=False)]
+        every = zip(point, reach, bounds, strict=False)
+        return [window(v, far, *ends, max(1, far // 4) if part else 1) for v, far, ends in every]
+
+    tried = []
+    for p in window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 5)):
+        start, bits = point, math.inf
+        for part in (0.15, 0.06, 0.025, 0.01):  # of each p in finer grids, since each has its own least
+            start, bits = scan(best, *near(start, part), [p], few=6)
+        tried.append((bits, start))
+    point = min(tried)[1]
+    around = window(point[3], max(1, point[3] // 8), *ranges[2], max(1, point[3] // 16))
+    point, _ = scan(best, *near(point, 0.0), around, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
     at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
     priced = price(*(np.array([v]) for v in at))
