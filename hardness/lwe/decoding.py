@@ -29,7 +29,6 @@ from hardness.lwe.models import (
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
 from hardness.lwe.scan import TOYS, refine, scan, spread, window
-from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
 _MOST = 4000.0  # bits: costs above it are of no interest
@@ -269,10 +268,6 @@ class Decoding:
         """Compute ln of both probabilities of Babai's rounding in coordinates first .. d - 1."""
         zero = self.parameters.secret.zero
         return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
-
-    def total(self, red: Array, svp: Array, ln_prob: Array) -> Array:
-        """Compute log2 of K (2^red + svp), K repetitions of this probability."""
-        return log_repetitions(ln_prob, self.success) + np.logaddexp2(red, svp)
 
     def reading(self, zeta: Any, d: Any) -> Any:
         """Compute log2 of the numbers in all samples that are read, with those that are spent."""

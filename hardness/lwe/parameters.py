@@ -56,7 +56,8 @@ class LweParameters:
     make a sample, on average. spent: how many samples made the secret as narrow as the error, and
     again: how many of them count as samples once more, with the secret's entries for errors.
 
-    >>> kyber = parse_parameters("lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", samples=512)
+    >>> spec = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> kyber = parse_parameters(spec, samples=512)
     >>> round(kyber.size_bits), kyber.secret.deviation == kyber.error.deviation
     (1437, True)
     """
@@ -366,7 +367,8 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     width = law.high - law.low + 1
     require(
         width <= q,
-        f"q={brief_count(q)} given with secret={kind}: its entries take {brief_count(width)} values",
+        f"q={brief_count(q)} given with secret={kind}: its entries take {brief_count(width)} "
+        "values",
     )
     h = numbers.parse(given.get("h", "0"), int, "h")
     require(

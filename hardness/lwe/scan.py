@@ -75,11 +75,12 @@ def refine(
     points, steps: (points, parameters); ends: the least and the largest value of each parameter.
     """
     count = points.shape[1]
-    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in (steps > 0).any(axis=0).tolist()]
+    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in steps.max(axis=0)]
     moves = np.array([move for move in product(*free) if np.count_nonzero(move) <= 2])
     moves = moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]  # the point itself first
     best = _priced(cost, points)
     done = points[[best.argmin()]], best.min()
+    near: Integers
     for _ in range(_ROUNDS):
         points, at = np.unique(np.hstack([points, steps]), axis=0, return_index=True)
         points, steps, best = points[:, :count], points[:, count:], best[at]

@@ -94,7 +94,12 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     tried = []
     for p in window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 5)):
         start, bits = point, math.inf
-        for part in (0.15, 0.06, 0.025, 0.01):  # of each p in finer grids, since each has its own least
+        for part in (
+            0.15,
+            0.06,
+            0.025,
+            0.01,
+        ):  # in finer grids, of each p alone
             start, bits = scan(best, *near(start, part), [p], few=6)
         tried.append((bits, start))
     point = min(tried)[1]
