@@ -1,6 +1,7 @@
 """The search of all attacks: a coarse grid of their parameters, then steps around the best few."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -75,9 +76,7 @@ def refine(
     points, steps: (points, parameters); ends: the least and the largest value of each parameter.
     """
     count = points.shape[1]
-    free = [(-2, -1, 0, 1, 2) if some else (0,) for some in steps.max(axis=0)]
-    moves = np.array([move for move in product(*free) if np.count_nonzero(move) <= 2])
-    moves = moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]  # the point itself first
+    moves = _moves(tuple(steps.max(axis=0) > 0))
     best = _priced(cost, points)
     done = points[[best.argmin()]], best.min()
     near: Integers
@@ -98,6 +97,14 @@ def refine(
             break
         points, steps, best = points[alive], steps[alive], best[alive]
     return tuple(int(v) for v in done[0][0]), float(done[1])
+
+
+@cache
+def _moves(free: tuple[bool, ...]) -> Integers:
+    """List steps of 1 and 2 in one or two free parameters, the point itself first."""
+    every = product(*((-2, -1, 0, 1, 2) if some else (0,) for some in free))
+    moves = np.array([move for move in every if sum(map(bool, move)) <= 2])
+    return moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]
 
 
 def _priced(cost: Cost, points: Integers) -> Array:

@@ -95,9 +95,8 @@ def refined(
     point: beta and other parameters, within `ranges`.
     """
     beta, *others = point
-    sizes = {m, *spread(1, m, 10).tolist()}
-    few = lattice.parameters.n <= _SMALL_N  # blocks that cost models say little of
-    blocks = {beta, *TOYS} if few else {beta}
+    small = lattice.parameters.n <= _SMALL_N  # with blocks that cost models say little of
+    sizes, blocks = ({m, *spread(1, m, 10).tolist()}, {beta, *TOYS}) if small else ({m}, {beta})
     starts = np.array([(block, size, *others) for size in sizes for block in blocks])
     top = int(min(2 * m + 64, lattice.rows))
     ends = np.array([(2, LARGEST_BLOCK), (1, top), *ranges]).T

@@ -94,17 +94,17 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
         parts = np.array_split(choices, max(1, len(b) * (most + 1) // _CELLS), axis=1)
         return np.concatenate([priced(most, *part)[0] for part in parts])
 
-    rop, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
+    bound, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
     choice: tuple[int, ...] = ()
     for dense, fewer in ((4, (8, 11)), (100, (10, 11, 12)), (0, (10, 11, 12, 13))):
-        most = min(n, _most_steps(parameters, rop))  # with what the last scan costs
-        b = spread(1, min(n, (rop + 1) / bits), 12, dense)
+        most = min(n, _most_steps(parameters, bound))  # with what the last scan costs
+        b = spread(1, min(n, (bound + 1) / bits), 12, dense)
         if choice and not dense:  # in a finer grid
             b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
         cells = len(b) * len(fewer) * len(more) * (most + 1)
         tests = spread(1, n, max(16, min(200, 2 * _CELLS // cells)))
         best = scan(cost, fewer, tests, more, b, few=max(2, min(8, 300 // (most + 1))))
-        choice, rop = min(((choice, rop), best), key=lambda point: point[1])
+        choice, bound = min(((choice, bound), best), key=lambda point: point[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         return estimate(reason=reason)
@@ -125,7 +125,7 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
     if parameters.rows is not None:
         needed = min(needed, float(parameters.label_bits(parameters.rows)))
     return estimate(
-        rop=rop,
+        rop=bound,
         mem=add(table + log2(steps), (words + 1) * bits) if steps else table,
         sample_bits=needed,
         t=int(steps),

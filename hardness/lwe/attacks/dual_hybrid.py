@@ -100,7 +100,7 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
             0.025,
             0.01,
         ):  # in finer grids, of each p alone
-            start, bits = scan(best, *near(start, part), [p], few=6)
+            start, bits = scan(best, *near(start, part), [p], few=3)
         tried.append((bits, start))
     point = min(tried)[1]
     around = window(point[3], max(1, point[3] // 8), *ranges[2], max(1, point[3] // 16))
