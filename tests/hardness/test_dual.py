@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
 from hardness.attacks.lattice import reduce
