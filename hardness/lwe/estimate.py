@@ -24,7 +24,7 @@ from hardness.lwe.attacks.linear_algebra import linear_algebra
 from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle
 from hardness.lwe.attacks.restricted_elimination import restricted_elimination
 from hardness.lwe.attacks.usvp import usvp
-from hardness.lwe.models import DEFAULT, Setting
+from hardness.lwe.models import DEFAULT, SMALL_BLOCK, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate, Estimates
 from hardness.lwe.scan import spread
@@ -56,7 +56,7 @@ OTHERS: dict[str, Attack] = {
 SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
 _FORMS = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid", "dual", "dual_guess", "dual_hybrid", "coded-bkw")
 _ROUNDING = 1e-9
-_TOY = 24
+_TOY = 48
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
 
@@ -133,7 +133,8 @@ def estimate_attack(name: str, parameters: LweParameters, setting: Setting) -> E
         middle = (low + high) // 2
         tried.append(_of_all(name, replace(parameters, samples=middle), setting))
         low, high = (low, middle) if reads(tried[-1]) else (middle + 1, high)
-    if parameters.n <= _TOY and name in LATTICE:  # whose scans end near the least only
+    small = name in LATTICE and (best.beta or SMALL_BLOCK) < SMALL_BLOCK
+    if small and parameters.n <= _TOY:  # whose scans end near the least only
         few = spread(1, best.samples, 12)
         tried += [_of_all(name, replace(parameters, samples=int(m)), setting) for m in few]
     return min(tried, key=lambda estimate: estimate.rank)
