@@ -24,7 +24,7 @@ test: $(VENV)/.test
 
 # More cases, and longer ones, of what `make test` holds too.
 test-slow: $(VENV)/.test
-	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|isolated\.driving" tests)
+	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|boundary\.driving" tests)
 
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test

@@ -19,7 +19,7 @@ from timing import hardness, table  # isort: skip
 
 import numpy as np
 
-from hardness.learners.lifted import Cubic, LeastSquares, predict, tensor
+from hardness.learners.lifted import Cubic, LeastSquares, tensor
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
@@ -45,7 +45,7 @@ def drawn(spec: str, seed: int, ratio: float) -> tuple[Array, Array, Callable[[A
     target = family.mean(instance.hidden.secret, fresh)
 
     def off(solution: Array) -> float:
-        return relative(predict(features, solution, fresh), target)
+        return relative(features.predict(solution, fresh), target)
 
     return features(batch.x).reshape(-1, features.count), batch.y.reshape(-1, family.d), off
 

@@ -1,3 +1,4 @@
+from . import datasets as datasets
 from .bounds.bound import Bound as Bound
 from .bounds.certificate import Certificate as Certificate, Claim as Claim
 from .bounds.check import Checked as Checked
@@ -7,6 +8,7 @@ from .lwe.record import Estimate as Estimate, Estimates as Estimates
 from .report.figures import Picture as Picture
 from .runs.attack import AttackResult as AttackResult, Attacks as Attacks
 from .runs.comparison import Comparison as Comparison
+from .runs.conformance import check_learner as check_learner
 from .runs.game import Game as Game
 from .runs.least import Least as Least
 from .runs.run import Run as Run
@@ -24,6 +26,7 @@ from .verbs.examples import (
     samples as samples,
 )
 from .verbs.families import list_families as list_families, list_learners as list_learners
+from .verbs.judging import risk as risk
 from .verbs.learning import learn as learn
 from .verbs.least import least as least
 from .verbs.pictures import figure as figure

@@ -1,5 +1,6 @@
 """The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or without the softmax."""
 
+import inspect
 import sys
 from dataclasses import dataclass
 from numbers import Real
@@ -119,11 +120,15 @@ class AttentionLayer:
     def from_torch(cls, module: Any) -> "AttentionLayer":
         """Make a layer of a torch.nn.MultiheadAttention, as self-attention in evaluation mode.
 
-        Biases stand in a constant coordinate, see `from_qkvo`. Raises UsageError for another
-        module, and for one with a token of its own (`add_bias_kv`, `add_zero_attn`) or with keys or
-        values of another size.
+        Or of a module with a method `layer()` that gives theta and w, (m, d, d) each. Biases stand
+        in a constant coordinate, see `from_qkvo`. Raises UsageError for another module, and for one
+        with a token of its own (`add_bias_kv`, `add_zero_attn`) or with keys or values of another
+        size.
         """
         torch = sys.modules.get("torch")  # who has a module has imported it
+        if inspect.ismethod(own := getattr(module, "layer", None)):
+            theta, w = (np.asarray(part.detach().cpu().double()) for part in own())
+            return cls(theta=theta, w=w)
         if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
             raise UsageError(
                 f"{type(module).__name__} given: a torch.nn.MultiheadAttention is needed; take "

@@ -113,6 +113,11 @@ def execute(path: Path) -> tuple[ModuleType, str]:
     return module, key[1]
 
 
+def forget() -> None:
+    """Have `execute` execute every file anew from here on."""
+    _modules.clear()
+
+
 def named(space: ModuleType, name: str, where: str) -> Any:
     """Return what a module has under a name; raises UsageError with the nearest one."""
     values = vars(space)

@@ -30,18 +30,19 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
-from hardness.learners.isolated import learner  # noqa: E402
-from hardness.oracles import Budget, Meter, clock  # noqa: E402
+from hardness.learners import remote  # noqa: E402
+from hardness.oracles import clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
+from instances.coded import CodedExamples  # noqa: E402
 from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
-collect_ignore_glob = ["hardness/learners/isolated/learners/*.py"]
+collect_ignore_glob = ["hardness/learners/boundary/learners/*.py"]
 
 # Tests that wait for processes of learners and workers: begun first, while others compute.
-WAITING = ("tests/hardness/learners/isolated/", "tests/hardness/sweep/", "tests/test_newcomer.py")
+WAITING = ("tests/hardness/learners/boundary/", "tests/hardness/sweep/", "tests/test_newcomer.py")
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(
@@ -136,8 +137,8 @@ def _no_families_of_others():
 @pytest.fixture(autouse=True)
 def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
-    monkeypatch.setattr(learner, "_LOADING", NEVER)
-    monkeypatch.setattr(learner, "_JUDGING", NEVER)
+    monkeypatch.setattr(remote, "_LOADING", NEVER)
+    monkeypatch.setattr(remote, "_JUDGING", NEVER)
     monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 
@@ -169,18 +170,6 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-class Looks(Meter):
-    """A meter whose clock that runs out after a number of looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__(Budget())
-        self._looks = looks
-
-    def has_time(self) -> bool:
-        self._looks -= 1
-        return self._looks >= 0
-
-
 def script(path: str | Path) -> Any:
     """Load a file of Python by its path from the root, such as a script of benchmarks."""
     path = Path(__file__).parents[1] / path
@@ -204,6 +193,18 @@ def every_token(d: int) -> np.ndarray:
     """All 4^d token pairs, packed (4^d, 2, 1)."""
     index = np.arange(4**d, dtype=np.uint64)
     return np.stack([index & np.uint64(2**d - 1), index >> np.uint64(d)], axis=1)[..., None]
+
+
+def enumerate_mean(query: Any, family: Any, secret: Any) -> float:
+    """E of a statistical query over all 4^d tokens, the label noise averaged: a second way."""
+    words, total = every_token(family.d), 0.0
+    opened, clean = family.open(words), family.codes(secret, words, np.zeros(len(words), bool))
+    for code in range(len(family.levels)):
+        codes = np.where(opened, code, 0).astype(family.code_type)
+        examples = CodedExamples(family=family, words=words, codes=codes)
+        weights = np.where(opened, family.channel[clean, code], code == 0)
+        total += float(weights @ query.values(examples))
+    return total / len(words)
 
 
 def not_refused(

@@ -7,6 +7,7 @@ import numpy as np
 from hardness.learners.fitting import Data
 from hardness.learners.staged import Staged
 from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs.run import attempt
 from instances import AttentionLayer, parse
 
 
@@ -41,9 +42,9 @@ def off_span(directions, layer):
 def learn(spec, seed=0, budget=None, **parameters):
     """What `staged` finds, and how many examples it used."""
     oracle = ExampleOracle(parse(spec).instance(seed), Meter(budget or Budget()))
-    found = Staged(**parameters).learn(oracle, np.random.default_rng(seed))
+    found, usage = attempt(Staged(**parameters), oracle, seed)
     json.dumps(found.details, allow_nan=False)
-    return found, oracle.meter.examples
+    return found, usage.examples
 
 
 def flagged(signals):

@@ -102,7 +102,8 @@ def test_families_and_learners(hardness):
     assert hardness("families", "list", "--json").json == hardness("families", "--json").json
     listed = hardness("learners", "list", "--json").json["learners"]
     assert " ".join(one["name"] for one in listed) == (
-        "queries elimination lowdegree student mlp pooled staged levenberg linear lifted "
+        "queries elimination lowdegree student mlp pooled staged levenberg transformer attention "
+        "linear lifted "
         "bruteforce mitm restricted bkw modlinear primal dual trivial flips"
     )
     for learner in listed:

@@ -1,16 +1,13 @@
 """The commands of in-context regression: what they print, keep, draw again and refuse."""
 
 import json
-from math import inf, nan
 
 import numpy as np
 import pytest
 
 from hardness.icl import onelayer, steps
-from hardness.icl.descent import Adam, Momentum
 from hardness.icl.evidence import study
 from hardness.icl.gram import Layers
-from hardness.icl.plusplus import best_scalars
 from hardness.icl.prompts import Prompts
 from hardness.icl.train import train
 from hardness.icl.wishart import loss_on, moments
@@ -99,16 +96,13 @@ def layers(p, q):
 
 LAW = Prompts.named(3, 8, "diag(1,2,3)", "toeplitz(0.5)", 0.3)
 NONE = [
-    *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam) for v in (0.0, -1.0)),
-    *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam) for v in (inf, nan)),
-    *((Momentum, {"rate": 0.1, "decay": v}, f"decay={v}") for v in (1.0, -0.1)),
     (moments, {"n": 1, "d": 0, "most": 2}, "^n=1, d=0"),
     (moments, {"n": 1, "d": 1, "most": -1}, "^moments up to -1"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "^0 layers given"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 1, "noise": -1.0}, "noise=-1"),
     (steps.chebyshev_steps, {"layers": 2, "low": 0.0, "high": 1.0}, "interval"),
     (steps.limit_loss, {"ratio": 0.0, "layers": 2}, "d/n"),
-    (best_scalars, {"n": 20, "d": 5, "layers": 5}, "5 layers given"),
+    (steps.best_scalars, {"n": 20, "d": 5, "layers": 5}, "5 layers given"),
     (steps.exact_loss, {"n": 20, "d": 5, "p": [0.0], "q": [0.5, 0.5]}, "one of each"),
     (steps.exact_loss, {"n": 20, "d": 5, "p": [0.1] * 5, "q": [0.5] * 5}, "degree above"),
     (loss_on, {"values": np.ones((1, 5)), "p": [0.0], "q": [0.5], "n": 20}, "at least 2 samples"),

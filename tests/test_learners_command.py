@@ -31,7 +31,7 @@ def test_what_does_not_conform_exits_with_1(hardness, tmp_path):
     assert answer.code == 1
     assert "DOES NOT CONFORM" in answer.out
     assert "ValueError" in answer.out
-    answer.one_line("bad.py:bad: parity: raised")
+    answer.one_line("bad.py:bad: parity: crashed")
 
 
 def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_path):

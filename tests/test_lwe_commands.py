@@ -74,7 +74,8 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
     def full(size, what):
         raise TooLarge(f"{what} needs more memory")
 
-    monkeypatch.setattr("hardness.attacks.primal.require_memory", full)
+    monkeypatch.setattr("hardness.attacks.lattice.require_memory", full)
+    monkeypatch.setattr("hardness.attacks.core.SecretSearch.computes_long", False)  # here, then
     spec = "lwr:n=10,q=256,p=16,secret=ternary,h=2"
     found = hardness("attack", spec, "--seeds", 1, "--jobs", 1, "--budget-seconds", 20, "--json")
     assert found.code == 0, found.err
@@ -164,6 +165,13 @@ def test_a_declared_deviation_that_the_residuals_contradict_is_said(hardness):
     assert "does not hold" not in hardness(*line, spec.format(3)).out
 
 
+def test_an_estimate_counts_the_same_samples_before_the_runs_and_beside_them(hardness):
+    found = hardness("attack", "lwe:n=10,q=97,sigma=1", "--learner", "primal", "--seeds", "1")
+    before = found.err.split(" samples, ")[0].split()[-1]
+    beside = next(line for line in found.out.splitlines() if "estimate" in line).split()
+    assert before == beside[-3]  # then operations and seconds
+
+
 def test_meeting_in_the_middle_without_a_weight_asks_for_one(hardness):
     line = ["attack", "--learner", "mitm"]
     assert "give h" in hardness(*line, "lwe:n=60,q=251,sigma=2,secret=ternary").err
@@ -173,14 +181,15 @@ def test_meeting_in_the_middle_without_a_weight_asks_for_one(hardness):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        (
-            "primal:zeta=35",
-            "by its estimate blocks of 2, 2^7.4 tries if no right one fails, dimension 74",
-        ),
-        ("primal:zeta=20", "blocks of 2: too small for the secret to stand out, 2^4.7 tries"),
-        ("dual:zeta=64,weight=3", "the least estimate of dual_guess has blocks of"),
+        ("primal:zeta=35", "estimate block 2, 2^7.4 tries if no right one fails, dimension 74"),
+        ("primal:zeta=20", "block 2: too small for the secret to stand out, 2^4.7 tries"),
+        ("dual:vectors=50", "least block"),
     ],
 )
 def test_what_a_lattice_attack_is_estimated_to_take_is_said_of_what_runs(hardness, learner, said):
     line = ["attack", "toy-80", "--learner", learner, "--seeds", "1", "--jobs", "1"]
-    assert said in " ".join(hardness(*line, "--budget-seconds", "0.1").err.split())
+    found = hardness(*line, "--budget-examples", "9")
+    assert said in " ".join(found.err.split())
+    rows = [line.split() for line in found.out.splitlines()]
+    assert any(row[:2] in ([learner, "estimate"], [learner, "least"]) for row in rows)
+    assert any(row[:1] == ["runs"] for row in rows)

@@ -6,6 +6,7 @@ A new family adds its specs to SPECS, a new learner shows up by being registered
 
 import json
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -53,8 +54,11 @@ QUICK = {
     "levenberg": "levenberg:restarts=1,examples=400,steps=2",
     "staged": "staged:examples=2000,polish=5",
     "lifted": "lifted:oversample=1.2",
+    "transformer": "transformer:steps=5,width=8,layers=1,batch=64",
+    "attention": "attention:steps=30,batch=64",
 }
-LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
+OF_TORCH = ("transformer", "attention") if find_spec("torch") is None else ()
+LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS if name not in OF_TORCH]
 
 
 @cache

@@ -156,7 +156,7 @@ MISTAKES = """\
 2 generate toy-80 --samples 5 --out s.npz --weights | and --samples given: one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
 2 help | see `hardness -h`
-2 icl train --method adam | It is --optimizer now
+2 icl train --optimizer adam | L-BFGS
 2 icl optimum --sigma diag(1,-1,1,1,1) | not positive definite
 2 icl optimum --n 0 | at least 1
 2 icl optimum --d 1000 | between 1 and 256
@@ -168,7 +168,6 @@ MISTAKES = """\
 2 icl optimum --samples 1 | --samples
 2 icl steps --task identity --sigma power(1) | --task inverse
 2 icl train --layers 65 | between 1 and 64
-2 icl train --rate 0 --optimizer adam | above 0
 2 icl train --free p | --free
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
 2 icl train --d 256 --n 100 --layers 64 | lower one of them

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hardness.lwe.parameters import parse_parameters
 from hardness.oracles import Budget
-from hardness.runs import run
+from hardness.runs import registry, run
 from hardness.runs.registry import parse_learner
 from instances import Parity, ToolkitError, UsageError, numbers, parse
 from instances.catalog import catalog
@@ -71,6 +71,15 @@ NO_PROFILES = [
 ]
 NO_PROFILES += ["threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"]
 
+GONE = [
+    (
+        f"{kind.removeprefix('parameter of ')}:{name}=1",
+        f"the {kind} '{name}' is gone: leave it out",
+    )
+    for kind in withdrawn_names()
+    if kind.startswith("parameter")
+    for name in withdrawn_names()[kind]
+]
 FAMILIES = [  # beyond values out of a declared range
     ("parity", "needs d, m"),
     ("parity:d=8,m=2,moise=0.1", "did you mean 'noise'"),
@@ -123,29 +132,22 @@ FAMILIES = [  # beyond values out of a declared range
         for name in withdrawn_names()["family"]
         for rest in ("", ":d=9")
     ),
-    *(
-        (
-            f"{kind.removeprefix('parameter of ')}:{name}=1",
-            f"the {kind} '{name}' is gone: leave it out",
-        )
-        for kind in withdrawn_names()
-        if kind.startswith("parameter")
-        for name in withdrawn_names()[kind]
-    ),
+    *(case for case in GONE if not case[0].startswith(tuple(registry.LEARNERS))),
     *((f"lwr:n=4,q=2,p=2,secret={s}", "q of at least") for s in ("ternary", "cbd,spread=1")),
 ]
 LEARNERS = [
     ("elimniation", "did you mean 'elimination'"),
     ("lowdegree:degree=-1", "at least 0"),
     ("lowdegree:deg=1", "did you mean 'degree'"),
-    ("student:optimizer=rmsprop", "adam or sgd"),
-    ("elimination:checks=-1", "at least 0"),
+    ("student:optimizer=rmsprop", "one of adam, momentum, sgd"),
+    ("elimination:checks=29", "at least 30"),
     ("queries:x=1", "there are none"),
     ("mlp:optimizer=rmsprop", "one of adam, momentum, sgd"),
     ("mlp:rate=0", "above 0"),
     ("mlp:steps=0", "at least 1"),
     ("mlp:view=signs", "z or tokens"),
     *((f"flips:confidence={v}", "given: above 0") for v in (0, 1)),
+    *(case for case in GONE if case[0].startswith(tuple(registry.LEARNERS))),
     *((text, "given") for text in ("primal:block=1", "primal:start=2", "primal:samples=-1")),
     ("modlinear:checks=7", "given"),
     ("staged:mode=theory", "practical or paper"),
@@ -167,6 +169,8 @@ UNFIT = [
     ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2^44"),
     ("bruteforce", "profile:g=majority,d=10,m=3", "profile given: it lacks `linear_forms`"),
     ("mitm", "lwr:n=512,q=64,p=2,secret=binary", "2^256.0 half secrets"),
+    ("modlinear:checks=29", "lpn:n=8,noise=0", "at least 30 confirm a secret mod 2"),
+    ("modlinear:checks=8", "lwr:n=4,q=8,p=8", "at least 10 confirm a secret mod 8"),
     ("restricted", "lwe:n=8,q=17,sigma=1", "lwe given: it lacks `noisy_parities`"),
     ("restricted", "lpn:n=400,noise=0.2", "at most 2^50"),
     ("bkw", "lpn:n=300,noise=0.1", "2^22 samples"),

@@ -117,8 +117,8 @@ ALLOWED = {  # what studies may import of the toolkit
     *("hardness.learners.matching", "hardness.learners.spectra", "hardness.learners.staged"),
     *(f"hardness.learners.staged.{name}" for name in ("agreement", "body", "moment", "net")),
     "hardness.icl",
-    *(f"hardness.icl.{name}" for name in ("descent", "evaluate", "gram", "onelayer", "orthogonal")),
-    *(f"hardness.icl.{name}" for name in ("prompts", "sampled", "steps", "train", "wishart")),
+    *(f"hardness.icl.{name}" for name in ("evaluate", "gram", "onelayer", "prompts")),
+    *(f"hardness.icl.{name}" for name in ("steps", "train", "wishart")),
     *("instances", "instances.family", "instances.symmetric", "instances.layer"),
     *("instances.streams", "instances.numbers", "instances.tokens"),
 }

@@ -165,7 +165,7 @@ def test_show_export_and_query(hardness, db):
         return hardness("store", command, db, *given)
 
     shown = store("show", "--json").json
-    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 8)
+    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 9)
     assert shown["outcomes"]["trivial"]["learned nothing"] > 0
     assert shown["sweeps"][0]["state"] == "running"
     text = store("show").out

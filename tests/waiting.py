@@ -3,9 +3,6 @@
 - What must come to a limit never ends by itself. What must not come to one has none.
 - Where it matters how long something takes, the test moves the clock itself (`ticks`, in conftest).
 - A test that waits does so for an event: `wait_for`, and no sleep.
-
-`make test-clocks` holds the tests marked `clocks` to it: it runs them with the clock of the package
-eight times slower and eight times faster than time (`hardness/oracles/clock.py`).
 """
 
 import time

@@ -22,9 +22,9 @@ def measure(spec, zeta, block, vectors, seed):
     family = parse(spec)
     q, values, sigma = family.q, list(family.secrets.values), family.errors.deviation
     learner = dual.Dual(block=block, zeta=zeta, vectors=vectors)
-    instance, m = family.instance(seed), learner.count(family)
+    instance, m = family.instance(seed), learner.lattice_samples(family)
     secret = np.array(family.to_linear(instance.hidden.secret))
-    made, out = learner.reduced(draw_samples(instance, 2 * m), index=seed)
+    made, out = learner.reduced(draw_samples(instance, 2 * m), restart=seed)
     inside = np.setdiff1d(np.arange(family.n), out)
     length = made.noise(inside) / sigma
     noise = (2 * math.pi * sigma * length / q) ** 2

@@ -7,19 +7,20 @@ from typing import Any
 
 import landscape
 import numpy as np
+import sampled
+from cubature import cubature, hessian
 from optimizers import Course, race
+from rules import Adam, Momentum, Rule, State
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import roots_hermitenorm, softmax
 from statement import Array, Measured, Predicted, equal, exactly, main, mean, share
 
-from hardness.icl import gram, onelayer, plusplus, sampled, steps
-from hardness.icl.descent import Adam, Momentum, Rule, State
+from hardness.icl import gram, onelayer, steps
 from hardness.icl.gram import Layers
-from hardness.icl.orthogonal import gauss
 from hardness.icl.prompts import Prompts
 from hardness.icl.train import distance, train
-from hardness.icl.wishart import cubature
+from hardness.icl.wishart import gauss
 from instances.streams import generator
 
 _ROUNDING = 1e-6  # relative: equal to six digits
@@ -98,7 +99,7 @@ def measure_same_minimum(d: int, n: int, layers: int, what: str, seed: int) -> M
     free = "both" if "P free" in what else "q"
     least = steps.best_steps(n, d, layers).least
     if free == "both":
-        least = plusplus.best_scalars(n, d, layers).loss
+        least = steps.best_scalars(n, d, layers).loss
     count = 0
     for start in range(20):
         trained, loss = _trained(n, d, layers, free, start, seed)
@@ -156,12 +157,12 @@ def measure_layer_hessian(d: int, n: int, layers: int, order: str, seed: int) ->
     grams, weights = _rule(n, d, layers, "both" if order == "GD++" else "q")
     p: Array | None = None
     if order == "GD++":
-        scalars = plusplus.best_scalars(n, d, layers)
+        scalars = steps.best_scalars(n, d, layers)
         p, q = (_multiples(v, d) for v in (scalars.p, scalars.q))
     else:
         best = steps.best_steps(n, d, layers).steps
         q = _multiples(best if order == "rising" else best[::-1], d)
-    values = np.linalg.eigvalsh(gram.hessian(p, q, grams, _ideal(d, n), weights))
+    values = np.linalg.eigvalsh(hessian(p, q, grams, _ideal(d, n), weights))
     return exactly(float(values[0]), 1e-12 * float(values[-1]))
 
 
@@ -206,8 +207,8 @@ def predict_examples_curve(d: int, n: int, predictor: str) -> Predicted:
     elif predictor == "least squares":  # the mean of an inverse Wishart matrix
         value = noise * d / (n - d - 1) if n > d else d - n + noise * n / (d - n - 1)
     else:
-        rule = gauss(n, d, 60)
-        value = d * rule.mean(level / (rule.nodes + level))
+        nodes, weights = gauss(n, d, 60)
+        value = d * float(weights @ (level / (nodes + level)))
     return equal(value, 1e-9)
 
 
@@ -292,7 +293,7 @@ def measure_conditioning(step: int, seed: int) -> Measured:
     grams, weights = np.ascontiguousarray(data.grams.transpose(2, 0, 1)), np.full(200, 1 / 200)
     for number in range(6):
         at = [path[step // 100] for path in _paths(number, seed)]
-        every = [gram.hessian(x[:, 0], x[:, 1], grams, law, weights) for x in at]
+        every = [hessian(x[:, 0], x[:, 1], grams, law, weights) for x in at]
         values = [np.linalg.eigvalsh(each) for each in every]
         sgd, adam = (float(v[-1] / np.median(np.abs(v))) for v in values)
         ratios.append(math.log2(sgd / adam))
@@ -326,8 +327,8 @@ def _beyond(rate: float, x: Array, size: Array) -> float:
     """The largest eigenvalue of D^-1/2 H D^-1/2, D = size, over 2 (1 + b) / (1 - b) / rate."""
     flat = np.concatenate([size[:, 1].ravel(), size[:-1, 0].ravel()])
     grams, weights = _rule(10, 2, 2, "both")
-    hessian = gram.hessian(x[:, 0], x[:, 1], grams, _ideal(2, 10), weights)
-    top = np.linalg.eigvalsh(hessian / np.sqrt(np.outer(flat, flat)))[-1]
+    second = hessian(x[:, 0], x[:, 1], grams, _ideal(2, 10), weights)
+    top = np.linalg.eigvalsh(second / np.sqrt(np.outer(flat, flat)))[-1]
     return float(top * rate * 0.1 / 3.8)
 
 
@@ -403,7 +404,7 @@ def measure_sparsity(d: int, n: int, layers: int, entries: str, seed: int) -> Me
     of_w = np.prod(np.meshgrid(*[share / share.sum()] * d, indexing="ij"), axis=0).ravel()
     read = np.concatenate([np.broadcast_to(np.eye(d), (len(w), d, d)), w[:, :, None]], axis=2)
     of_tokens = np.einsum("mia,kij,mjb->mkab", read, grams, read, optimize=True)
-    scalars = plusplus.best_scalars(n, d, layers)
+    scalars = steps.best_scalars(n, d, layers)
     p, q = np.zeros((2, layers, size, size), complex)
     p[:, :d, :d], q[:, :d, :d] = _multiples(scalars.p, d), _multiples(scalars.q, d)
     p[:, d, d] = 1

@@ -18,7 +18,6 @@ TABLES = {
     "Scalars with label noise": "hardness icl steps --noise 1",
     "Training three layers, P = 0": "hardness icl train",
     "Training three layers, P and Q": "hardness icl train --free both",
-    "Training with Adam on fresh batches": "hardness icl train --optimizer adam",
     "Training on uneven points, whitened": "hardness icl train --sigma diag(1,.5,.2,.1,.05)",
     "Training on uneven points, raw": "hardness icl train --sigma diag(1,.5,.2,.1,.05) --raw",
     "The loss against the number of layers": "hardness icl curves",

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
+from rules import Adam, Momentum, Rule, State, clipped
+from sampled import loss_and_gradient, sample
 from statement import Array, table
 
-from hardness.icl.descent import Adam, Momentum, Rule, State, clipped
 from hardness.icl.evaluate import rare
 from hardness.icl.gram import Layers, losses
 from hardness.icl.prompts import Prompts
-from hardness.icl.sampled import loss_and_gradient, sample
 from instances.streams import generator
 
 AUTHORS_RATE = 0.02  # of [ACSYJS24], for both methods

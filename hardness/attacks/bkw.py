@@ -14,17 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import (
-    SecretSearch,
-    believed,
-    conclude,
-    gather,
-    is_member,
-    needed,
-    out_of_time,
-    values_of,
-)
-from hardness.learners.learner import Hypothesis, Outcome
+from hardness.attacks.core import SecretSearch, gather, nonzero_values, samples_to_confirm
 from hardness.numerics.walsh import walsh_hadamard
 from hardness.oracles import ExampleOracle
 from instances.family import Secret
@@ -39,7 +29,7 @@ _MOST_ENTRIES = 1 << 22  # of a transform
 _MARGIN = 7.0  # standard deviations by which the true peak stands above the largest other one
 _PER_BUCKET = 3  # samples, which make as many differences within buckets
 _MOST_ROUNDS = 8
-_TRIALS = 8  # orders of the coordinates
+_ORDERS = 8  # of the coordinates
 _PEAKS = 64  # of the transform that are looked at
 _BRANCHES = 3  # of them that are followed: a label may not tell s from -s after a difference
 
@@ -81,8 +71,8 @@ def character(family: Modular) -> tuple[Labels, float]:
     """Compute E[w^t | code], t uniform, to mean square 1: (levels,), and its size before that.
 
     >>> from instances import parse
-    >>> found, gain = character(parse("lpn:n=8,noise=0.1"))
-    >>> found.round(9).tolist(), round(gain, 9)
+    >>> labels, gain = character(parse("lpn:n=8,noise=0.1"))
+    >>> labels.round(9).tolist(), round(gain, 9)
     ([1.0, -1.0], 0.8)
     """
     q, levels = family.q, family.outcomes
@@ -92,15 +82,15 @@ def character(family: Modular) -> tuple[Labels, float]:
         mean = np.bincount(family.table, w.real, levels) + 1j * np.bincount(
             family.table, w.imag, levels
         )
-        found = mean / (share * q)
+        labels = mean / (share * q)
     else:
         share = np.full(q, 1 / q)
-        found = w * complex(family.chances @ np.conj(w))
-    size = math.sqrt(float(share @ np.abs(found) ** 2))
+        labels = w * complex(family.chances @ np.conj(w))
+    size = math.sqrt(float(share @ np.abs(labels) ** 2))
     if size < 1e-9:
-        return found, 0.0
-    found = found / size
-    return (found.real if q == 2 else found), size
+        return labels, 0.0
+    labels = labels / size
+    return (labels.real if q == 2 else labels), size
 
 
 def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan | None:
@@ -211,96 +201,83 @@ def scores(rows: Rows) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True)
 class Bkw(SecretSearch):
-    """Runs BKW; fewer samples than its plan takes are amplified.
+    """Runs BKW in some orders of the coordinates, the same in all runs.
 
-    A step is an order of the coordinates; order i is the same in all runs.
+    Fewer samples than its plan takes are amplified.
     """
 
     name: ClassVar[str] = "bkw"
     about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that samples or transforms are too many, or None."""
         if choose(forms.q, forms.n, character(forms)[1]) is None:
             return "it takes more than 2^22 samples, or labels say nothing of <a, s>"
         return None
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
-        """Try some orders of the coordinates until a secret is believed."""
-        family, gain = oracle.family, character(forms)[1]
-        plan = choose(forms.q, forms.n, gain)
-        count = self.samples or max(needed(forms), plan.samples if plan else 0)
+    def sample_count(self, forms: Modular) -> int:
+        """Count the samples of its plan, without amplification."""
+        plan = choose(forms.q, forms.n, character(forms)[1])
+        return max(samples_to_confirm(forms), plan.samples if plan else 0)
+
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
+        """Draw the samples that are subtracted from each other."""
+        count = self.samples or self.sample_count(forms)
         require_memory(8 * count * forms.n * 3, f"{count} samples of {forms.spec}")
-        found = gather(oracle, count, samples)
-        plan = choose(forms.q, forms.n, gain, len(found))
+        return gather(oracle, count, samples)
+
+    def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
+        """Try some orders of the coordinates."""
+        forms = gathered.family
+        plan = choose(forms.q, forms.n, character(forms)[1], len(gathered))
         if plan is None:
-            return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
-        details: dict[str, Any] = {"rounds": plan.rounds, "block": plan.block}
-        details["amplified"] = plan.amplified
-        best: Secret | None = None
-        for index in range(self.start, _TRIALS):
-            order = generator(0, "bkw", "order", index).permutation(forms.n)
-            for secret in candidates(oracle, found, gain, order):
-                if secret is None:
-                    return out_of_time(family, index, _TRIALS, samples=len(found), **details)
-                if not is_member(forms, secret):
-                    continue
-                if believed(found, secret):
-                    return conclude(family, found, secret, order=index, **details)
-                best = best or secret
-        return conclude(family, found, best, orders=_TRIALS, **details)
+            return
+        details |= {"rounds": plan.rounds, "block": plan.block, "amplified": plan.amplified}
+        for index in range(_ORDERS):
+            details["order"] = index
+            yield from by_order(gathered, generator(0, "bkw", "order", index).permutation(forms.n))
 
 
-def candidates(
-    oracle: ExampleOracle, found: Samples, gain: float, order: NDArray[np.intp]
-) -> Iterator[Secret | None]:
-    """Find secrets by the peaks of the transforms, likeliest first; None where the time is over."""
-    family = found.family
-    q, labels = family.q, character(family)[0][found.codes]
-    small = np.uint8 if q <= 128 else np.uint32
+def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | None]:
+    """Find secrets by the peaks of the transforms, likeliest first."""
+    family, q = gathered.family, gathered.q
+    labels, gain = character(family)
+    labels = labels[gathered.codes]
+    narrow = np.uint8 if q <= 128 else np.uint32
     allowed = np.zeros(q, np.bool_)
-    allowed[[0, *(v % q for v in values_of(family))]] = True
+    allowed[[0, *(v % q for v in nonzero_values(family))]] = True
     known: list[tuple[int, ...]] = [()]  # of the coordinates order[n - len:], to be followed
     while known:
         tail = known.pop()
         missing = family.n - len(tail)
         if not missing:
-            out = np.zeros(family.n, np.int64)
-            out[order] = tail
-            if (secret := family.secrets.lift(out.tolist())) is not None:
-                yield secret
+            entries = np.zeros(family.n, np.int64)
+            entries[order] = tail
+            yield family.secrets.lift(entries.tolist())
             continue
-        plan = choose(q, missing, gain, len(found))
+        plan = choose(q, missing, gain, len(gathered))
         if plan is None:
             continue
         partial = np.zeros(family.n, np.int64)
         partial[order[missing:]] = tail
-        turned = labels * np.exp(-2j * np.pi * dot(found.a, partial, q) / q)
+        turned = labels * np.exp(-2j * np.pi * dot(gathered.a, partial, q) / q)
         rows = Rows(
             q=q,
-            a=found.a[:, order[:missing]].astype(small),
+            a=gathered.a[:, order[:missing]].astype(narrow),
             labels=turned.real if q == 2 else turned,
         )
         if plan.amplified:
             rows = amplify(rows, plan.kept)
         for _ in range(plan.rounds):
-            if not oracle.meter.has_time():
-                yield None
-                return
             rows = clear(rows, min(plan.block, rows.a.shape[1] - plan.last), plan.kept)
         known += [(*peak, *tail) for peak in peaks(rows, allowed)[::-1]]
 
 
 def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Return the few values of the coordinates that score highest, of those that are allowed."""
-    found = scores(rows)
-    n = rows.a.shape[1]
-    top = np.argsort(found)[::-1] if len(found) <= _PEAKS else _largest(found)
+    total, n = scores(rows), rows.a.shape[1]
+    some = np.argpartition(total, -min(_PEAKS, len(total)))[-_PEAKS:]
+    top = some[np.argsort(total[some])[::-1]]
     values = np.array(np.unravel_index(top, (rows.q,) * n)).T
     good = values[allowed[values].all(axis=1)]
     return [tuple(map(int, row)) for row in good[:_BRANCHES]]
-
-
-def _largest(found: NDArray[np.float64]) -> NDArray[np.intp]:
-    top = np.argpartition(found, -_PEAKS)[-_PEAKS:]
-    return np.asarray(top[np.argsort(found[top])[::-1]])

@@ -1,13 +1,17 @@
-"""What attacks on functions of <a, s> mod q share: samples, and when a secret is believed.
+"""Attacks on functions of <a, s> mod q: gather samples, propose secrets, conclude by evidence.
+
+The evidence of samples for a secret is log2 of a ratio: the probability of their labels under the
+secret, over that as coins. Coins reach L bits for a given secret with probability 2^-L at most. So
+a secret is confirmed by log2(secrets) + 30 bits: coins confirm any with probability 2^-30 at most.
 
 Hidden parities and LPN are one: noisy linear equations over GF(2), packed.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,30 +22,40 @@ from instances.coded import as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret, require
 from instances.lwe import Modular
-from instances.samples import Samples
+from instances.samples import Samples, samples
 from instances.tokens import mask
 
-SPARE = 30  # bits of evidence beyond those that tell a secret from all others
-WORTH_SAYING = 7  # bits beyond those that tell a secret from all others: coins, one in 128
-_SURE = 5  # standard deviations by which samples may tell less than on average
-_LEAST = 1e-20  # bits that a sample tells: float64 knows nothing of less
-_AT_ONCE = 4096  # examples: the clock is looked at between draws
+SPARE_BITS = 30  # of evidence, beyond those that single out a secret
+GUESS_BITS = 7  # of evidence beyond those that single out a secret, from which a guess is named
+REJECTED = 2.0**-20  # the probability that a search rejects the true secret
+COST_UNIT = 64  # parts of a bit
+IMPOSSIBLE = (1 << 16) - 1  # the cost of a label that cannot be
+_DEVIATIONS = 5  # by which samples may tell less than on average
+_LEAST_BITS = 1e-20  # that a sample tells: float64 knows nothing of less
+_DRAWN = 4096  # examples at a time
+_SLOPES = 2.0 ** np.arange(-14, 5, 0.125)  # of Chernoff's bound
 
 Part = TypeVar("Part", bound=Sized)
-Candidate = tuple[float, Secret] | None  # the best candidate by its evidence, with it
 
 
 class Evidence(Protocol):
-    """Samples that tell for or against a secret."""
+    """Samples that speak for or against a secret."""
 
     @property
     def family(self) -> Modular:
-        """The family they are of."""
+        """The family that they are of."""
 
     def __len__(self) -> int: ...
 
     def evidence(self, secret: Secret, /) -> float:
         """Compute the bits by which they favour a secret over labels that are coins."""
+
+
+class Candidate(NamedTuple):
+    """A secret of the family, n entries, centred, and the bits of evidence for it."""
+
+    evidence: float
+    secret: Secret
 
 
 class Attack(ABC):
@@ -57,58 +71,75 @@ class Attack(ABC):
         forms = family.linear_forms
         if forms is None or (self.needs == "noisy_parities" and not forms.noisy_parities):
             return family.lacks(self.needs)
-        return self.unfit(forms)
+        return self.unsupported_reason(forms)
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return why it cannot attack such linear forms, or None."""
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Look for the secret; raises UsageError where the family lacks what it needs."""
+        """Look for the secret; raises UsageError if the family lacks what it needs."""
         forms = oracle.family.linear_forms or oracle.family.refuse("linear_forms")
-        return self.attack(oracle, forms, rng)
+        return self.attack(oracle, forms)
 
     @abstractmethod
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Look for the secret of linear forms by examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SecretSearch(Attack):
-    """An attack in steps, on `samples` samples (0: as many as it takes to be sure of a secret).
+    """An attack that proposes secrets by `samples` samples, until they confirm one.
 
-    start: the index of the first step, by which a search that ran out of time is taken up again.
+    samples: 0 for as many as it takes to confirm a secret.
     """
 
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
+    computes_long: ClassVar[bool] = True
 
     samples: int = 0
-    start: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            given = getattr(self, field.name)
-            require(given >= 0, f"{field.name}={given} given: at least 0")
+            value = getattr(self, field.name)
+            require(value >= 0, f"{field.name}={value} given: at least 0")
+
+    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
+        """Gather samples, weigh the candidates that they give, and conclude."""
+        gathered, details, best = self.gather(oracle, forms), dict[str, Any](), None
+        threshold = evidence_threshold(forms)
+        for secret in self.candidates(gathered, details):
+            best = better_candidate(best, gathered, secret)
+            if best and best.evidence >= threshold:
+                break
+        return conclude(oracle.family, gathered, best, self.sample_count(forms), **details)
+
+    def sample_count(self, forms: Modular) -> int:
+        """Count the samples that it asks for if `samples` is 0."""
+        return samples_to_confirm(forms)
+
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Any:
+        """Draw the samples that candidates are made of and weighed by."""
+        return gather(oracle, self.samples or self.sample_count(forms), samples)
+
+    @abstractmethod
+    def candidates(self, gathered: Any, details: dict[str, Any]) -> Iterator[Secret | None]:
+        """Propose secrets; put into `details` what a run is to say of itself."""
 
 
 def gather(
-    oracle: ExampleOracle,
-    count: int,
-    read: Callable[[Examples], Part],
-    *,
-    every: bool = False,
+    oracle: ExampleOracle, count: int, read: Callable[[Examples], Part], *, every: bool = False
 ) -> Part:
-    """Draw examples until `read` keeps `count` of them, or the budget of examples is over.
+    """Draw examples until `read` keeps `count` of them, or the budget of examples is spent.
 
     read: gives a dataclass, every field but `family` an array with a row an example. Raises Spent
-    where there are none, or where the time is over; with `every` also where there are fewer.
+    if there are none, or if another budget is spent; with `every` also if there are fewer.
     """
     parts: list[Any] = []
     missing, family = count, require_coded(oracle.family)
     try:
         while missing > 0 or not parts:
-            oracle.meter.require_time()
-            parts.append(read(oracle.draw(min(family.enough(missing) + 8, _AT_ONCE))))
+            parts.append(read(oracle.draw(min(family.enough(missing) + 8, _DRAWN))))
             missing -= len(parts[-1])
     except Spent as spent:
         if every or spent.resource != "examples" or not any(map(len, parts)):
@@ -119,76 +150,55 @@ def gather(
     return joined
 
 
-def values_of(family: Modular) -> tuple[int, ...]:
+def nonzero_values(family: Modular) -> tuple[int, ...]:
     """List what an entry of a secret can be beyond 0, centred.
 
     >>> from instances import parse
-    >>> values_of(parse("lwr:n=4,q=8,p=2,secret=ternary"))
+    >>> nonzero_values(parse("lwr:n=4,q=8,p=2,secret=ternary"))
     (-1, 1)
     """
     return tuple(v for v in family.secrets.values if v)
 
 
-def wanted(family: Modular) -> float:
-    """Count the bits of evidence from which a secret is believed.
-
-    Samples favour a given secret over coins by L bits with probability 2^-L at most: coins do so
-    for any of them with a chance of 2^-SPARE.
-    """
-    return math.log2(family.size) + SPARE
-
-
-def believed(found: Evidence, secret: Secret) -> bool:
-    """Return whether samples tell enough for a secret: n entries, centred."""
-    return found.evidence(secret) >= wanted(found.family)
-
-
-def needed(family: Modular) -> int:
-    """Count the samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
-
-    They tell so many even where they tell five standard deviations less than on average. Raises
-    UsageError where labels do not depend on the secret.
+def evidence_threshold(family: Modular) -> float:
+    """Count the bits of evidence that confirm a secret.
 
     >>> from instances import parse
-    >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
+    >>> evidence_threshold(parse("lwr:n=64,q=256,p=2,secret=binary"))
+    94.0
+    """
+    return math.log2(family.size) + SPARE_BITS
+
+
+def samples_to_confirm(family: Modular) -> int:
+    """Count the samples that confirm the true secret, even five deviations below their mean.
+
+    Raises UsageError if labels do not depend on the secret.
+
+    >>> from instances import parse
+    >>> samples_to_confirm(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
     58
     """
     mean = family.information
-    require(mean > _LEAST, f"{family} given: labels do not depend on the secret: lower the error")
+    unrelated = f"{family} given: labels do not depend on the secret: lower the error"
+    require(mean > _LEAST_BITS, unrelated)
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)
-    return enough(wanted(family), mean, math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0)))
+    deviation = math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0))
+    return samples_for_bits(evidence_threshold(family), mean, deviation)
 
 
-def enough(bits: float, mean: float, deviation: float) -> int:
+def samples_for_bits(bits: float, mean: float, deviation: float) -> int:
     """Count the samples that tell so many bits, even five standard deviations below the mean.
 
     mean, deviation: of the bits that one sample tells.
 
-    >>> enough(64, 1.0, 0.0)
+    >>> samples_for_bits(64, 1.0, 0.0)
     65
     """
-    spread = _SURE * deviation
+    spread = _DEVIATIONS * deviation
     root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
     return math.ceil(root**2) + 1
-
-
-def no_lattice(forms: Modular) -> str | None:
-    """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
-    if forms.noisy_parities:
-        return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-    error = Samples.none(forms).error
-    if error is None or len(error.values) == 1:
-        return "its labels have no error: use modlinear"
-    return None
-
-
-def better(best: Candidate, found: Samples, met: Secret | None) -> Candidate:
-    """Return the better of two candidates by their evidence; none without a unit."""
-    if met is None or not any(map(found.family.secrets.is_unit, met)):
-        return best
-    evidence = found.evidence(met)
-    return best if best and best[0] >= evidence else (evidence, met)
 
 
 def is_member(family: Modular, secret: Secret) -> bool:
@@ -205,40 +215,110 @@ def is_member(family: Modular, secret: Secret) -> bool:
     return True
 
 
-def conclude(
-    family: Family,
-    found: Evidence,
-    best: Secret | None,
-    missed: Outcome = Outcome.NOT_FOUND,
-    **details: Any,
-) -> Hypothesis:
-    """Judge the best candidate of a search by samples, if there is one: n entries, centred.
+def better_candidate(
+    best: Candidate | None, gathered: Evidence, secret: Secret | None
+) -> Candidate | None:
+    """Return the better of two candidates by their evidence.
 
-    What is no member is no secret, however well it fits: evidence is weighed against their number.
-    Where the samples are too few to be sure, it is given back with outcome EXAMPLES_SPENT and
-    `coins`, a bound on the chance that labels which are coins favour any secret as much.
+    A vector that is not a member is not a secret, however well it fits: evidence is weighed
+    against the number of members.
     """
-    bits, need = wanted(found.family), needed(found.family)
-    details["samples"] = len(found)
-    evidence = -math.inf
-    if best is not None and is_member(found.family, best):
-        evidence = found.evidence(best)
-    if best is not None and evidence > -math.inf:
-        details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
-        if evidence >= bits:
-            return member(family, family.from_linear(best), **details)
-    if len(found) >= need:
-        return nothing(family, missed, **details)
-    details["samples_wanted"] = need
-    if best is not None and evidence >= bits - SPARE + WORTH_SAYING:
-        details["coins"] = 2.0 ** (bits - SPARE - evidence)
-        return member(family, family.from_linear(best), Outcome.EXAMPLES_SPENT, **details)
+    if secret is None or not is_member(gathered.family, secret):
+        return best
+    evidence = gathered.evidence(secret)
+    least = best.evidence if best else -math.inf
+    return Candidate(evidence, secret) if evidence > least else best
+
+
+def conclude(
+    family: Family, gathered: Evidence, best: Candidate | None, asked: int = 0, **details: Any
+) -> Hypothesis:
+    """Claim the best candidate of a search if the samples confirm it.
+
+    asked: the samples that the search does well with. With fewer, or too few to confirm a secret,
+    the outcome is EXAMPLES_SPENT. A candidate that too few samples favour is named, with `coins`: a
+    bound on the probability that labels which are coins favour any secret as much.
+    """
+    threshold, confirm = evidence_threshold(gathered.family), samples_to_confirm(gathered.family)
+    details["samples"] = len(gathered)
+    if best:
+        details |= {"evidence": round(best.evidence, 2), "evidence_wanted": round(threshold, 2)}
+        if best.evidence >= threshold:
+            return member(family, family.from_linear(best.secret), **details)
+    if len(gathered) >= max(confirm, asked):
+        return nothing(family, Outcome.NO_CLAIM, **details)
+    details["samples_wanted"] = max(confirm, asked)
+    spare = best.evidence - threshold + SPARE_BITS if best else -math.inf
+    if best and len(gathered) < confirm and spare >= GUESS_BITS:
+        details["coins"] = 2.0**-spare
+        secret = family.from_linear(best.secret)
+        return member(family, secret, Outcome.EXAMPLES_SPENT, **details)
     return nothing(family, Outcome.EXAMPLES_SPENT, **details)
 
 
-def out_of_time(family: Family, start: int, steps: int, **details: Any) -> Hypothesis:
-    """End a search whose time was over before step `start` of all its steps."""
-    return nothing(family, Outcome.SECONDS_SPENT, start=start, steps=steps, **details)
+# ---- costs: evidence in whole numbers, by which compiled searches reject a vector early
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Costs:
+    """Costs of samples, in parts of a bit: tables[rows[i], (shifts[i] + <a_i, s>) mod q].
+
+    The cost of a label is log2 of how much less likely it is than the likeliest label.
+
+    tables: (rows, 2 q) uint16, each row twice. limits: (N,) int64, what the first i + 1 samples may
+    cost.
+    """
+
+    tables: NDArray[np.uint16]
+    rows: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    limits: NDArray[np.int64]
+
+
+def costs(gathered: Samples) -> Costs:
+    """Tabulate the costs of samples.
+
+    >>> from instances import parse
+    >>> family = parse("lwr:n=4,q=8,p=2,secret=binary")
+    >>> zeros = np.zeros((3, 4), np.int64)
+    >>> table = costs(Samples(family=family, a=zeros, codes=zeros[:, 0]))
+    >>> (table.tables[0] > 0).tolist()[:8], table.limits.tolist()
+    ([False, False, False, False, True, True, True, True], [0, 0, 0])
+    """
+    family, q = gathered.family, gathered.family.q
+    t = np.arange(q)
+    if family.errors is None:
+        bits = np.array([family.log_ratios(t, np.full(q, c)) for c in range(family.outcomes)])
+        rows, shifts = gathered.codes, np.zeros(len(gathered), np.int64)
+    else:
+        bits = family.log_ratios(t, np.zeros(q, np.int64))[None]
+        rows, shifts = np.zeros(len(gathered), np.int64), -gathered.codes % q
+    best = bits.max(axis=1, keepdims=True, initial=0.0)
+    scaled = np.minimum(COST_UNIT * (best - bits), IMPOSSIBLE - 1)
+    table = np.rint(np.where(bits > -np.inf, scaled, IMPOSSIBLE)).astype(np.uint16)
+    limits = _limits(gathered, table[0, -t % q])
+    doubled = np.ascontiguousarray(np.tile(table, 2))
+    return Costs(tables=doubled, rows=rows, shifts=shifts, limits=limits)
+
+
+def _limits(gathered: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64]:
+    """Bound by Chernoff what the true secret costs after 1, 2, ... samples but for REJECTED."""
+    family, counts = gathered.family, np.arange(1, len(gathered) + 1)
+    if family.errors is None:
+        return np.zeros(len(gathered), np.int64)
+    likely = family.chances > 0
+    cost = by_error[likely] / COST_UNIT
+    from scipy.special import logsumexp  # which linear algebra does without
+
+    moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
+    spare = math.log(len(gathered) / REJECTED)
+    bound = counts * cost.max()
+    for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of them all
+        np.minimum(bound, (moment / slope) * counts + spare / slope, out=bound)
+    return np.floor(COST_UNIT * bound).astype(np.int64)
+
+
+# ---- parities
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -247,9 +327,9 @@ class Equations:
 
     >>> from instances import parse
     >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
-    >>> found = equations(instance.examples(0, 400))
+    >>> gathered = equations(instance.examples(0, 400))
     >>> bits = instance.family.to_linear(instance.hidden.secret)
-    >>> bool(found.errors(bits) < 0.2 * len(found))
+    >>> bool(gathered.errors(bits) < 0.2 * len(gathered))
     True
     """
 

@@ -30,7 +30,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammaln
 
-from hardness.attacks.core import SPARE, is_member
+from hardness.attacks.core import SPARE_BITS, is_member
 from hardness.attacks.elimination import independent, inverse
 from instances.family import Secret
 from instances.lwe import Modular
@@ -39,7 +39,7 @@ from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
 
-_CHANCE = 2.0**-SPARE  # a structure that is less likely than this is not chance
+_CHANCE = 2.0**-SPARE_BITS  # a structure that is less likely than this is not chance
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
@@ -69,8 +69,8 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     >>> from instances import parse
     >>> a = np.array([[1, 2], [2, 4], [6, 5], [0, 0], [3, 1]])
     >>> codes = np.array([3, 6, 4, 0, 5])
-    >>> found = Samples(family=parse("lwe:n=2,q=7,sigma=1"), a=a, codes=codes)
-    >>> counted_rows(found)[0].tolist()
+    >>> drawn = Samples(family=parse("lwe:n=2,q=7,sigma=1"), a=a, codes=codes)
+    >>> counted_rows(drawn)[0].tolist()
     [0, 4]
     """
     family, q = samples.family, samples.q
@@ -83,7 +83,7 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     if noisy and rank == len(columns):  # labels without errors follow from a solution
         whole = _basis(rows[kept][:, np.append(columns, family.n)], q, rng)
         bits = -math.log2(family.chances.max()) * (len(kept) - rank)
-        noisy = len(whole) > rank or bits >= SPARE
+        noisy = len(whole) > rank or bits >= SPARE_BITS
     columns = np.append(columns, family.n) if noisy else columns
     basis = _basis(rows[kept][:, columns], q, rng)
     if len(basis) < len(columns):
@@ -249,7 +249,7 @@ def _related(
     vectors = vectors[independent(vectors, q)]
     norms, number = (vectors**2).sum(axis=1), np.arange(1, len(vectors) + 1)
     bits = _counts(len(some), q, int(norms.max(initial=0)))[norms] + math.log2(slack)
-    rare = number * (bits - size * math.log2(q)) - gammaln(number + 1) / math.log(2) < -SPARE
+    rare = number * (bits - size * math.log2(q)) - gammaln(number + 1) / math.log(2) < -SPARE_BITS
     if rare.any():
         shown = vectors[: np.flatnonzero(rare)[-1] + 1]
         follows[some[independent(shown.T, q)]] = True
@@ -354,11 +354,11 @@ def open_entries(samples: Samples, secret: Secret) -> list[int]:
     [2]
     """
     family, q, law = samples.family, samples.q, samples.family.secrets
-    least, left = samples.evidence(secret) - SPARE, set[int]()
+    least, left = samples.evidence(secret) - SPARE_BITS, set[int]()
     rows, base = _pivots(samples.a, q, generator(0, "columns of samples", family.seed_spec))
     others = np.setdiff1d(np.arange(family.n), base)
     listed = len(law.values) ** len(others) <= _ALTERNATIVES
-    unlikely = math.log2(law.size) - len(rows) * math.log2(q) <= -SPARE
+    unlikely = math.log2(law.size) - len(rows) * math.log2(q) <= -SPARE_BITS
     same: Iterable[Secret | None] = ()
     if len(base) < len(rows):  # columns depend on each other modulo another prime than rows
         listed, unlikely = law.size <= _ALTERNATIVES, False

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import better, conclude, gather, needed
+from hardness.attacks.core import better_candidate, conclude, gather, samples_to_confirm
 from hardness.learners.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
 from hardness.oracles import Meter, Spent
 from instances.coded import Coded
@@ -64,6 +64,11 @@ class Decoder:
         return view
 
     @property
+    def computes_long(self) -> bool:
+        """Whether the learner computes long between draws."""
+        return getattr(self.of, "computes_long", False)
+
+    @property
     def spec(self) -> str:
         """Its name, with that of the learner."""
         return f"{PREFIX}:{learner_spec(self.of)}"
@@ -83,47 +88,49 @@ class Decoder:
         """Learn, then read the secret off what was learned, unless the learner claims one."""
         family = oracle.family
         forms = family.linear_forms or family.refuse("linear_forms")
-        fresh = gather(oracle, needed(forms), samples)
-        found = self.of.learn(oracle, rng)
-        if found.secret is not None:
-            return found
+        fresh = gather(oracle, samples_to_confirm(forms), samples)
         try:
-            return _read(found, family, fresh, oracle.meter)
+            learned = self.of.learn(oracle, rng)
+        except Spent as spent:  # what it offered is read
+            if oracle.meter.offered is None:
+                raise
+            learned = replace(oracle.meter.offered, outcome=SPENT[spent.resource])
+        if learned.secret is not None:
+            return learned
+        try:
+            return _read(learned, family, fresh, oracle.meter)
         except BaseException:  # a process that predicts ends with it
-            found.close()
+            learned.close()
             raise
 
 
-def _read(found: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
+def _read(learned: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
     """Read the secret off a hypothesis by more and more points, while there is time."""
-    reader, best = _Reader(found, fresh.family, meter), None
-    claimed, over = conclude(family, fresh, None), None
+    reader, best = _Reader(learned, fresh.family, meter), None
+    claim, spent_outcome = conclude(family, fresh, None), None
     try:
         for points in _POINTS:
             for secret in reader.read(points):
-                best = better(best, fresh, secret)
-            claimed = conclude(family, fresh, best[1] if best else None)
-            if (claimed.secret is not None and claimed.outcome is None) or reader.flat:
+                best = better_candidate(best, fresh, secret)
+            claim = conclude(family, fresh, best)
+            if (claim.secret is not None and claim.outcome is None) or reader.flat:
                 break
     except Spent as spent:
-        over = SPENT[spent.resource]
-    details = claimed.details | {"points": reader.asked} | _told(found)
-    if claimed.secret is not None:
-        return replace(claimed, close=found.close, details=details)
-    return replace(found, outcome=found.outcome or over or claimed.outcome, details=details)
-
-
-def _told(found: Hypothesis) -> dict[str, Any]:
-    """What the learner said of itself, and how it ended."""
-    ended = {"learner_outcome": found.outcome.value} if found.outcome else {}
-    return {"learner": found.details, **ended}
+        spent_outcome = SPENT[spent.resource]
+    details = claim.details | {"points": reader.asked, "learner": learned.details}
+    if learned.outcome:
+        details["learner_outcome"] = learned.outcome.value
+    if claim.secret is not None:
+        return replace(claim, close=learned.close, details=details)
+    outcome = learned.outcome or spent_outcome or claim.outcome
+    return replace(learned, outcome=outcome, details=details)
 
 
 class _Reader:
     """Asks a hypothesis at points of its choice."""
 
-    def __init__(self, found: Hypothesis, forms: Modular, meter: Meter) -> None:
-        self.found, self.forms, self.meter = found, forms, meter
+    def __init__(self, learned: Hypothesis, forms: Modular, meter: Meter) -> None:
+        self.learned, self.forms, self.meter = learned, forms, meter
         self.asked, self.points, self.flat = 0, 0, False
         power = np.abs(np.fft.rfft(forms.response - forms.response.mean())) ** 2
         self.overlaps = np.fft.irfft(power, forms.q)
@@ -147,10 +154,10 @@ class _Reader:
         if min(forms.secrets.values) >= 0 or not len(places):
             return [tuple(entries.tolist())]
         shifts = self._shifts(2 * int(sizes[-1]))
-        one = next((int(i) for i in places if 2 * entries[i] % forms.q), int(places[0]))
-        for other in places[places != one]:
-            seen = self._moved([one, int(other)], shifts)
-            sums = (int(entries[one] + entries[other]), int(entries[one] - abs(entries[other])))
+        first = next((int(i) for i in places if 2 * entries[i] % forms.q), int(places[0]))
+        for other in places[places != first]:
+            seen = self._moved([first, int(other)], shifts)
+            sums = (int(entries[first] + entries[other]), int(entries[first] - abs(entries[other])))
             off = [((seen - scale * self._shape(u, shifts)) ** 2).sum() for u in sums]
             entries[other] *= -1 if off[1] < off[0] else 1
         return [tuple(centred(signed, forms.q).tolist()) for signed in (entries, -entries)]
@@ -197,7 +204,7 @@ class _Reader:
         z = np.ones((len(a), forms.d), np.uint8)
         z[:, 1:] = ((numbers[:, :, None] >> np.arange(forms.length)) & 1).reshape(len(a), -1)
         tokens = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
-        return np.asarray(self.found.predict(tokens)[:, 0, 0] * tokens[:, 0, 0], np.float64)
+        return np.asarray(self.learned.predict(tokens)[:, 0, 0] * tokens[:, 0, 0], np.float64)
 
 
 def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:
@@ -209,5 +216,5 @@ def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:
     def off(scale: float) -> Array:
         return np.asarray(((curves[:, None] - scale * shapes) ** 2).sum(axis=2))
 
-    scale = min(_SCALES, key=lambda one: float(off(one).min(axis=1).sum()))
+    scale = min(_SCALES, key=lambda s: float(off(s).min(axis=1).sum()))
     return off(scale).argmin(axis=1), scale

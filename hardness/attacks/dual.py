@@ -17,28 +17,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import (
-    Attack,
-    Candidate,
-    better,
-    conclude,
-    gather,
-    needed,
-    no_lattice,
-    values_of,
-    wanted,
-)
+from hardness.attacks.core import gather, nonzero_values, samples_to_confirm
 from hardness.attacks.lattice import (
-    LARGEST_BLOCK,
-    LLL_BLOCK,
-    left_out,
+    LatticeAttack,
+    dropped_coordinates,
+    max_restarts,
     reduce,
-    require_fpylll,
     root_hermite,
-    tries,
 )
-from hardness.learners.learner import SPENT, Hypothesis, nothing
-from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.oracles import ExampleOracle
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
@@ -47,7 +34,7 @@ from instances.residues import centred
 from instances.samples import Samples, samples
 from instances.streams import generator
 
-MOST = 1 << 36  # guesses of a try
+MOST_GUESSES = 1 << 36  # of a restart
 _MOST_VECTORS = 1 << 13
 _MOST_VALUES = 33  # of an entry
 _KEPT = 8  # guesses that are verified
@@ -88,8 +75,8 @@ class ReducedSamples:
 
         >>> from instances import parse
         >>> from instances.samples import draw_samples
-        >>> found = draw_samples(parse("lwe:n=4,q=97,sigma=1").instance(0), 3)
-        >>> ReducedSamples.combine(found, np.array([[1, 0, -1]])).deviation.round(2).tolist()
+        >>> drawn = draw_samples(parse("lwe:n=4,q=97,sigma=1").instance(0), 3)
+        >>> ReducedSamples.combine(drawn, np.array([[1, 0, -1]])).deviation.round(2).tolist()
         [1.41]
         """
         error, lengths = gathered.error, np.sqrt((rows.astype(float) ** 2).sum(axis=1))
@@ -134,19 +121,19 @@ def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
 
 
 def short_rows(
-    found: Samples, inside: Places, count: int, block: int, meter: Meter, rng: np.random.Generator
+    gathered: Samples, inside: Places, count: int, block: int, rng: np.random.Generator
 ) -> Iterator[Places]:
     """Yield rows x (some, N) of N samples, again and again, by reducing lattices of `count` each.
 
-    The samples are chosen, and the columns `inside` are ordered, anew each time. Raises Spent.
+    The samples are chosen, and the columns `inside` are ordered, anew each time.
     """
     blocks = [*range(_START, block, _STEP), block]
     while True:
-        some, order = np.sort(rng.permutation(len(found))[:count]), rng.permutation(inside)
-        basis, scale = lattice(found.a[np.ix_(some, order)], found.q, _ratio(found.family))
-        *_, (_, short) = reduce(basis, blocks, meter, int(rng.integers(1 << 31)))
+        some, order = np.sort(rng.permutation(len(gathered))[:count]), rng.permutation(inside)
+        basis, scale = lattice(gathered.a[np.ix_(some, order)], gathered.q, _ratio(gathered.family))
+        *_, (_, short) = reduce(basis, blocks, int(rng.integers(1 << 31)))
         x = short[:, :count] // scale.numerator
-        rows = np.zeros((len(x), len(found)), np.int64)
+        rows = np.zeros((len(x), len(gathered)), np.int64)
         rows[:, some] = x
         yield rows[x.any(axis=1)]  # q times a unit vector says nothing
 
@@ -163,17 +150,17 @@ class Sums:
     That is the mean of a cosine at the right guess, so it weighs best where lengths differ.
     """
 
-    def __init__(self, found: ReducedSamples, places: Places) -> None:
+    def __init__(self, reduced: ReducedSamples, places: Places) -> None:
         """Prepare guesses at `places`; other entries begin at their mean, or near it at a value."""
-        law, self._turn = found.samples.family.secrets, 2 * math.pi / found.samples.q
+        law, self._turn = reduced.samples.family.secrets, 2 * math.pi / reduced.samples.q
         self._values, self._places = np.array(law.values), places
-        require_memory(16 * (len(self._values) + 3) * found.a.size, f"{len(found)} vectors")
-        self._a, self._b = found.a, found.b
+        require_memory(16 * (len(self._values) + 3) * reduced.a.size, f"{len(reduced)} vectors")
+        self._a, self._b = reduced.a, reduced.b
         mean = law.moments[0]
         near = self._values[np.argmin(abs(self._values - mean))]
         self._entries = np.full(law.n, near if abs(near - mean) <= _NEAR else mean, float)
         self._entries[places] = 0
-        self.weights = weights(found, places)
+        self.weights = weights(reduced, places)
         self._turned = np.stack([self._wave(-self._a * v) for v in self._values])
 
     def _wave(self, numbers: NDArray[Any]) -> Waves:
@@ -183,11 +170,11 @@ class Sums:
         """The weighted waves whose real part is summed up: (N,)."""
         return (self.weights * self._wave(self._b - self._a @ entries)).astype(np.complex64)
 
-    def best(self, weight: int, meter: Meter) -> list[tuple[float, Secret]]:
+    def best(self, weight: int) -> list[tuple[float, Secret]]:
         """Sum up at all guesses of at most `weight` entries that are not 0; give the best few.
 
         A guess is n entries, 0 but at the places. Guesses are made longer by an entry at a time:
-        all that end a head are one product of matrices. Raises Spent.
+        all that end a head are one product of matrices.
         """
         others = np.flatnonzero(self._values)
         table = self._turned[others][:, :, self._places].transpose(1, 2, 0)
@@ -200,14 +187,13 @@ class Sums:
 
         def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
             """Sum up at heads (some, size) with one entry more, then lengthen those."""
-            meter.require_time()
             last = heads[:, -1] // len(others) if heads.size else np.full(len(heads), -1)
             after = column // len(others) > last[:, None]
-            found = np.concatenate([waves.real, waves.imag], axis=1) @ both
-            found = np.where(after, found, -np.inf).ravel()
-            for one in np.argpartition(found, -min(_KEPT, len(found)))[-_KEPT:].tolist():
-                row, end = divmod(one, len(column))
-                kept.append((float(found[one]), (*heads[row].tolist(), end)))
+            totals = np.concatenate([waves.real, waves.imag], axis=1) @ both
+            totals = np.where(after, totals, -np.inf).ravel()
+            for index in np.argpartition(totals, -min(_KEPT, len(totals)))[-_KEPT:].tolist():
+                row, end = divmod(index, len(column))
+                kept.append((float(totals[index]), (*heads[row].tolist(), end)))
             kept[:] = sorted(kept, reverse=True)[:_KEPT]
             if heads.shape[1] + 1 < most:
                 rows, ends = np.nonzero(after)
@@ -226,14 +212,13 @@ class Sums:
             out[int(self._places[place])] = int(self._values[others[value]])
         return tuple(out)
 
-    def climb(self, guess: Secret, meter: Meter) -> Secret:
-        """Move single entries, guessed or not, while the sum grows. Raises Spent."""
+    def climb(self, guess: Secret) -> Secret:
+        """Move single entries, guessed or not, while the sum grows."""
         entries = self._entries + np.array(guess)
         waves, open_ = self._at(entries), ~np.isin(entries, self._values)
         without = waves[:, None] * self._wave(self._a * entries)  # each entry
         score = float(waves.real.sum())
         for _ in range(2 * len(entries) + _KEPT):
-            meter.require_time()
             sums = np.stack([np.einsum("ij,ij->j", without, one).real for one in self._turned])
             value, place = np.unravel_index(sums.argmax(), sums.shape)
             if not sums[value, place] > score + 1e-6 * (1 + abs(score)):
@@ -246,122 +231,49 @@ class Sums:
         return tuple(int(v) for v in np.where(open_, likely, entries))
 
 
-def weights(found: ReducedSamples, places: Places) -> NDArray[np.float64]:
+def weights(reduced: ReducedSamples, places: Places) -> NDArray[np.float64]:
     """Compute e^(-D/2), the mean of each sample's cosine at the right guess of places: (N,)."""
-    inside = np.setdiff1d(np.arange(found.a.shape[1]), places)
-    return np.exp(-((2 * math.pi / found.samples.q * found.noise(inside)) ** 2) / 2)
+    inside = np.setdiff1d(np.arange(reduced.a.shape[1]), places)
+    return np.exp(-((2 * math.pi / reduced.samples.q * reduced.noise(inside)) ** 2) / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dual(Attack):
+class Dual(LatticeAttack):
     """Leaves zeta coordinates out of the lattice, guesses them, and reads off the others.
 
     block: of the reduction, 2 for LLL alone. weight: how many of a guess are not 0, at most.
-    vectors, samples: of all lattices, of one; 0 for as many as it takes. first: the first try, each
-    with other coordinates; a search that was cut goes on there.
+    vectors, samples: of all lattices, of one; 0 for as many as it takes.
     """
 
     name: ClassVar[str] = "dual"
     about: ClassVar[str] = "dual lattice attack: short rows, guesses of the columns they leave wide"
 
-    block: int = LLL_BLOCK
-    zeta: int = 0
     weight: int = 2
     vectors: int = 0
-    samples: int = 0
-    first: int = 0
 
     def __post_init__(self) -> None:
-        refusal = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}"
-        require(LLL_BLOCK <= self.block <= LARGEST_BLOCK, refusal)
-        for name in ("zeta", "weight", "vectors", "samples", "first"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name}={value} given: at least 0")
+        super().__post_init__()
         refusal = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
         require(self.vectors <= _MOST_VECTORS, refusal)
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
-        if reason := no_lattice(forms):
+        if reason := super().unsupported_reason(forms):
             return reason
         if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
             return f"it takes entries of a secret of at most {_MOST_VALUES} values: try primal"
         if self.zeta > forms.n:
             return f"zeta={self.zeta} given: there are n={forms.n} coordinates"
-        if (guesses := self.guesses(forms)) > MOST:
+        if (guesses := self.guesses(forms)) > MOST_GUESSES:
             return f"a try has 2^{math.log2(guesses):.1f} guesses, at most 2^36 are summed up"
         return None
 
     def guesses(self, forms: Modular) -> int:
-        """Count the guesses of a try."""
-        others, most = len(values_of(forms)), min(self.weight, self.zeta)
+        """Count the guesses of a restart."""
+        others, most = len(nonzero_values(forms)), min(self.weight, self.zeta)
         return sum(math.comb(self.zeta, w) * others**w for w in range(most + 1))
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
-        """Go through the tries until a secret is believed."""
-        family, meter = oracle.family, oracle.meter
-        if self.block > LLL_BLOCK:
-            require_fpylll()
-        details: dict[str, Any] = {"block": self.block, "zeta": self.zeta}
-        error, done = Samples.none(forms).error, 0
-        best: Candidate = None
-        assert error is not None  # says `unfit`
-        try:
-            gathered = gather(oracle, max(needed(forms), 2 * self.count(forms)), samples)
-            d = min(self.count(forms), len(gathered)) + forms.n - self.zeta
-            require_memory(100 * d * d, f"a lattice of dimension {d}")
-            details |= {"samples": len(gathered), "dimension": d}
-            total = max(1, tries(forms.secrets, self.zeta, self.weight) - self.first)
-            for done in range(total):
-                meter.require_time()
-                reduced, out = self.reduced(gathered, self.first + done, meter)
-                sums = Sums(reduced, out)
-                inside = np.setdiff1d(np.arange(forms.n), out)
-                length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
-                details |= {"vectors": len(reduced), "length": round(length, 2)}
-                for _, guess in sums.best(self.weight, meter):
-                    best = better(best, gathered, sums.climb(guess, meter))
-                    if best and best[0] >= wanted(forms):
-                        return conclude(family, gathered, best[1], tries=done + 1, **details)
-        except Spent as spent:
-            details |= {"tries": done, "first": self.first + done}
-            return nothing(family, SPENT[spent.resource], **details)
-        return conclude(family, gathered, best and best[1], tries=total, **details)
-
-    def reduced(
-        self, gathered: Samples, index: int = 0, meter: Meter | None = None
-    ) -> tuple[ReducedSamples, Places]:
-        """Reduce samples for a try, with the places to guess; raises Spent.
-
-        >>> from instances import parse
-        >>> from instances.samples import draw_samples
-        >>> drawn = draw_samples(parse("lwe:n=12,q=97,sigma=1,secret=binary").instance(0), 40)
-        >>> made, out = Dual(zeta=3, vectors=50).reduced(drawn)
-        >>> made, sorted(np.argsort(made.spread)[-3:]) == out.tolist()  # they stay wide
-        (50 reduced samples of lwe:n=12,q=97,sigma=1,secret=binary, True)
-        """
-        forms, rows, shown = gathered.family, list[Places](), 0.0
-        out = left_out(forms.n, self.zeta, index)
-        inside = np.setdiff1d(np.arange(forms.n), out)
-        count = min(self.count(forms), len(gathered))
-        # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
-        need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
-        rng = generator(index, "dual")
-        for some in short_rows(gathered, inside, count, self.block, meter or Meter(Budget()), rng):
-            rows.append(some)
-            part = ReducedSamples.combine(gathered, some)
-            shown += float((weights(part, out) ** 2).sum())
-            have = sum(map(len, rows))
-            wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
-            shows = (1 - (shown / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
-            if have >= (self.vectors or _MOST_VECTORS):
-                break
-            if not self.vectors and shown >= _MORE * max(need, shows):
-                break
-        short = np.concatenate(rows)[: self.vectors or None]
-        return ReducedSamples.combine(gathered, short), out
-
-    def count(self, forms: Modular) -> int:
+    def lattice_samples(self, forms: Modular) -> int:
         """Count the samples of a lattice: those asked for, or as many as make vectors shortest.
 
         d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
@@ -371,3 +283,58 @@ class Dual(Attack):
         gain = math.log(max(2.0, forms.q / _ratio(forms)))
         k = min(forms.n - self.zeta, gain / (4 * low))
         return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
+
+    def sample_count(self, forms: Modular) -> int:
+        """Count twice the samples of a lattice: each lattice has others."""
+        return max(samples_to_confirm(forms), 2 * self.lattice_samples(forms))
+
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
+        """Draw the samples that all lattices choose from."""
+        self.require_lattice(forms)
+        return gather(oracle, self.sample_count(forms), samples)
+
+    def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret]:
+        """Guess zeta coordinates by sums over short vectors, and read off the others."""
+        forms, error = gathered.family, gathered.error
+        assert error is not None  # by `unsupported_reason`
+        count = min(self.lattice_samples(forms), len(gathered))
+        details |= {"block": self.block, "zeta": self.zeta}
+        details["dimension"] = count + forms.n - self.zeta
+        for restart in range(max_restarts(forms.secrets, self.zeta, self.weight)):
+            reduced, guessed = self.reduced(gathered, restart)
+            inside = np.setdiff1d(np.arange(forms.n), guessed)
+            length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
+            details |= {"tries": restart + 1, "vectors": len(reduced), "length": round(length, 2)}
+            sums = Sums(reduced, guessed)
+            for _, guess in sums.best(self.weight):
+                yield sums.climb(guess)
+
+    def reduced(self, gathered: Samples, restart: int = 0) -> tuple[ReducedSamples, Places]:
+        """Reduce samples for a restart; return them, and the coordinates to guess.
+
+        >>> from instances import parse
+        >>> from instances.samples import draw_samples
+        >>> drawn = draw_samples(parse("lwe:n=12,q=97,sigma=1,secret=binary").instance(0), 40)
+        >>> reduced, guessed = Dual(zeta=3, vectors=50).reduced(drawn)
+        >>> reduced, sorted(np.argsort(reduced.spread)[-3:]) == guessed.tolist()  # they stay wide
+        (50 reduced samples of lwe:n=12,q=97,sigma=1,secret=binary, True)
+        """
+        forms, rows, shown = gathered.family, list[Places](), 0.0
+        guessed = dropped_coordinates(forms.n, self.zeta, restart)
+        inside = np.setdiff1d(np.arange(forms.n), guessed)
+        count = min(self.lattice_samples(forms), len(gathered))
+        # As in hardness/lwe/success.py, each at 99 %; and what shows the entries left.
+        need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
+        for some in short_rows(gathered, inside, count, self.block, generator(restart, "dual")):
+            rows.append(some)
+            part = ReducedSamples.combine(gathered, some)
+            shown += float((weights(part, guessed) ** 2).sum())
+            have = sum(map(len, rows))
+            wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
+            shows = (1 - (shown / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
+            if have >= (self.vectors or _MOST_VECTORS):
+                break
+            if not self.vectors and shown >= _MORE * max(need, shows):
+                break
+        short = np.concatenate(rows)[: self.vectors or None]
+        return ReducedSamples.combine(gathered, short), guessed

@@ -6,6 +6,7 @@ among those it uses spoils it, and is noticed. `elimination` is the same for par
 thousands of coordinates.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,10 +14,10 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import Attack, equations, gather, is_member
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.attacks.core import SPARE_BITS, Attack, equations, gather, is_member
+from hardness.learners.learner import Hypothesis, Outcome, member, nothing
 from hardness.numerics.gf2 import LinearSystem
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import ExampleOracle
 from instances.coded import require_coded
 from instances.errors import UsageError
 from instances.family import Secret, require
@@ -25,8 +26,9 @@ from instances.lwe import Modular
 from instances.residues import factors
 from instances.samples import Samples, samples
 
+_NOISY = "the labels fit no member: they are noisy"
 _MORE = 8  # samples at a time, where the first are not independent
-_AT_ONCE = 1024  # examples for parities: the clock is looked at between draws
+_DRAWN = 1024  # examples for parities at a time
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
 
 
@@ -45,29 +47,31 @@ class ModLinear(Attack):
             f"checks={self.checks} given: at least 8 must confirm a secret, or it is a guess",
         )
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that labels are no residues, or None: what is rounded is not linear."""
         if forms.interval != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal"
+        least = math.ceil(SPARE_BITS / math.log2(forms.q))
+        if self.checks < least:
+            return f"checks={self.checks} given: at least {least} confirm a secret mod {forms.q}"
         return None
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
         family, missing = oracle.family, forms.n + self.checks
-        found = Samples.none(forms)
+        drawn = Samples.none(forms)
         require_memory(_NUMBER_BYTES * missing * forms.n, f"{missing} equations")
-        try:
-            while len(independent(found.a, forms.q)) < forms.n:
-                found = Samples.join((found, gather(oracle, missing, samples, every=True)))
-                missing = _MORE
-        except Spent as spent:
-            return nothing(family, SPENT[spent.resource], samples=len(found))
-        residues = solve(found.a, found.b, forms.q)
-        wrong = int(np.count_nonzero(found.residuals(residues)))
+        while len(independent(drawn.a, forms.q)) < forms.n:
+            drawn = Samples.join((drawn, gather(oracle, missing, samples, every=True)))
+            missing = _MORE
+        residues = solve(drawn.a, drawn.b, forms.q)
+        wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
         if wrong or secret is None or not is_member(forms, secret):
-            return nothing(family, Outcome.NOISY, samples=len(found), contradictions=wrong)
-        return member(family, family.from_linear(secret), samples=len(found))
+            return nothing(
+                family, Outcome.NO_CLAIM, reason=_NOISY, samples=len(drawn), contradictions=wrong
+            )
+        return member(family, family.from_linear(secret), samples=len(drawn))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,32 +85,30 @@ class Elimination(Attack):
     checks: int = 32
 
     def __post_init__(self) -> None:
-        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+        require(
+            self.checks >= SPARE_BITS,
+            f"checks={self.checks} given: at least {SPARE_BITS} must confirm a secret",
+        )
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
         family, n = require_coded(oracle.family), forms.n
         system, used = LinearSystem(forms.d), 0
-        try:
-            while system.rank < n or used < n + self.checks:
-                missing = max(n + self.checks - used, n - system.rank)
-                found = equations(oracle.draw(min(family.enough(missing), _AT_ONCE)))
-                used += len(found)
-                conflicts = system.add_equations(found.words, found.codes)
-                if conflicts:
-                    return nothing(
-                        family,
-                        Outcome.NOISY,
-                        rank=system.rank,
-                        equations=used,
-                        contradictions=conflicts,
-                    )
-        except Spent as spent:
-            return nothing(family, SPENT[spent.resource], rank=system.rank, equations=used)
+        details: dict[str, Any] = {}
+        while system.rank < n or used < n + self.checks:
+            missing = max(n + self.checks - used, n - system.rank)
+            drawn = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
+            used += len(drawn)
+            conflicts = system.add_equations(drawn.words, drawn.codes)
+            details = {"rank": system.rank, "equations": used}
+            if conflicts:
+                return nothing(
+                    family, Outcome.NO_CLAIM, reason=_NOISY, contradictions=conflicts, **details
+                )
+            oracle.meter.offer(nothing(family, **details))
         bits = tuple(int(bit) for bit in system.solution()[1:])
-        details: dict[str, Any] = {"rank": system.rank, "equations": used}
         if not is_member(forms, bits):
-            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+            return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, size_found=sum(bits), **details)
         return member(family, family.from_linear(bits), **details)
 
 
@@ -162,7 +164,7 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
     [1, 0]
     [0, 1]
     """
-    found = nmod_mat(len(a), len(a), q)
+    inverted = nmod_mat(len(a), len(a), q)
     for p, exponent in factors(q):
         part = _matrix(a, p).inv()
         power, exact = p**exponent, _matrix(a, p**exponent)
@@ -170,10 +172,10 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
         for _ in range((exponent - 1).bit_length()):
             part = part * 2 - part * exact * part
         rest = q // power
-        found += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
+        inverted += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
             rest * pow(rest, -1, power) % q
         )
-    return found
+    return inverted
 
 
 def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:

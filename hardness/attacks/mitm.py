@@ -7,7 +7,7 @@ secret's entries [Sti02]. Rare errors are passed over: other samples are tried t
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -15,29 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import (
-    Candidate,
-    SecretSearch,
-    better,
-    conclude,
-    gather,
-    needed,
-    out_of_time,
-    values_of,
-    wanted,
-)
-from hardness.attacks.likelihood import costs, patience
-from hardness.learners.learner import Hypothesis
+from hardness.attacks.core import SecretSearch, costs, nonzero_values, samples_to_confirm
 from hardness.numerics.split_sums import HalfSums, PairFit, SortedSums
-from hardness.oracles import ExampleOracle, Spent
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.lwe import Modular
-from instances.samples import Samples, samples
+from instances.samples import Samples
 
-MOST = 1 << 30  # half secrets, on any machine
-_WORK = 1 << 25  # pairs and parts between looks at the clock
-_RARE = 2.0**-16  # the chance of errors that are passed over where they are few
+MOST_HALVES = 1 << 30  # half secrets, on any machine
+_WORK = 1 << 25  # pairs and parts that are looked at before a candidate is weighed
+_RARE = 2.0**-16  # the probability of errors that are passed over if they are few
 _SURE = math.log(2.0**-20)  # of passing over the secret in all blocks of samples
 _MOST_KEYS = 1 << 22
 _MOST_KEYED = 24
@@ -45,82 +32,62 @@ _MOST_KEYED = 24
 
 @dataclass(frozen=True, kw_only=True)
 class MeetInTheMiddle(SecretSearch):
-    """Matches halves of the secret; a step is a part of a rotation of the window."""
+    """Matches halves of the secret, for each rotation of the window and block of samples."""
 
     name: ClassVar[str] = "mitm"
     about: ClassVar[str] = "meet in the middle: square-root time and memory for sparse secrets"
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that the list of half secrets fits on no machine, or None."""
         size = max(halves(forms))
-        if size > MOST:
-            most = f"at most 2^30 are sorted{_more(forms)}"
+        if size > MOST_HALVES:
+            most = f"at most 2^30 are sorted{_shorter(forms)}"
             return f"it has 2^{math.log2(size):.1f} half secrets, {most}"
         return None
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
-        """Go through the blocks of samples and the rotations, until a secret is believed."""
-        how = plan(forms)
-        named = f"the list of sorted half secrets of {forms.spec}{_more(forms)}"
-        require_memory(2 * how.bytes, named)
-        found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks), samples)
-        if len(found) < how.samples:
-            how = plan(forms, len(found))
-        blocks = max(1, min(how.blocks, len(found) // how.keyed))
-        turns = forms.n if forms.h else 1
-        slow = max(1, patience(costs(found.cut(0, how.samples))) // 8)
-        chunk = max(1, min(how.left, int(_WORK * how.left / how.work / slow)))
-        chunks = -(-how.left // chunk)
-        details: dict[str, Any] = {
-            "keyed": how.keyed,
-            "buckets": how.buckets,
-            "list_bytes": how.bytes,
-        }
-        tried, total, meeting = 0, turns * blocks * chunks, None
-        best: Candidate = None
-        index = self.start
-        try:
-            for index in range(self.start, total):
-                oracle.meter.require_time()
-                turn, part = divmod(index, chunks)
-                if meeting is None or not part:
-                    check = oracle.meter.require_time
-                    meeting = Meeting(found, how, turn % turns, turn // turns, check)
-                more, secret = meeting.step(part * chunk, chunk)
-                tried += more
-                best = better(best, found, secret)
-                if best and best[0] >= wanted(forms):
-                    break
-        except Spent:  # of time: all samples are drawn
-            details |= {"tried": tried, "samples": len(found)}
-            return out_of_time(oracle.family, index, total, **details)
-        secret = best and best[1]
-        return conclude(oracle.family, found, secret, steps=total, tried=tried, **details)
+    def sample_count(self, forms: Modular) -> int:
+        """Count the samples that all keys take, and that confirm a secret."""
+        chosen = plan(forms)
+        require_memory(
+            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_shorter(forms)}"
+        )
+        return max(samples_to_confirm(forms), chosen.keyed * chosen.blocks)
+
+    def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
+        """Go through the blocks of samples and the rotations, some left halves at a time."""
+        forms = gathered.family
+        chosen = plan(forms)
+        if len(gathered) < chosen.samples:
+            chosen = plan(forms, len(gathered))
+        blocks = max(1, min(chosen.blocks, len(gathered) // chosen.keyed))
+        step = max(1, min(chosen.left, int(_WORK * chosen.left / chosen.work)))
+        details |= {"keyed": chosen.keyed, "buckets": chosen.buckets, "list_bytes": chosen.bytes}
+        details["tried"] = 0
+        for block in range(blocks):
+            for rotation in range(forms.n if forms.h else 1):
+                meeting = Meeting(gathered, chosen, rotation, block)
+                for first in range(0, chosen.left, step):
+                    tried, secret = meeting.best_pair(first, step)
+                    details["tried"] += tried
+                    yield secret
 
 
-def _more(forms: Modular) -> str:
-    """Say what makes the list shorter; empty where it is known."""
+def _shorter(forms: Modular) -> str:
+    """Say what makes the list shorter; empty if it is known."""
     return "" if forms.h else " (give h, where it is known how many entries are not 0)"
 
 
 class Meeting:
     """One rotation of the window, on one block of samples."""
 
-    def __init__(
-        self,
-        found: Samples,
-        how: "MiddlePlan",
-        rotation: int,
-        block: int,
-        check: Callable[[], None],
-    ) -> None:
-        """Write down and sort the sums of the right half; what `check` raises passes through."""
-        family, n = found.family, found.family.n
+    def __init__(self, gathered: Samples, chosen: "MiddlePlan", rotation: int, block: int) -> None:
+        """Write down and sort the sums of the right half."""
+        family, n = gathered.family, gathered.family.n
         turned = (np.arange(n) + rotation * stride(n)) % n
-        first = np.roll(np.arange(len(found)), -how.keyed * block)[: how.samples]
-        chosen = Samples(family=family, a=found.a[first], codes=found.codes[first])
-        values = np.array(values_of(family), np.int64)
-        columns = (values[:, None, None] * chosen.a.T % family.q).astype(np.uint32)
+        rows = np.roll(np.arange(len(gathered)), -chosen.keyed * block)[: chosen.samples]
+        some = gathered.take(rows)
+        values = np.array(nonzero_values(family), np.int64)
+        columns = (values[:, None, None] * some.a.T % family.q).astype(np.uint32)
         light = family.h // 2
         weights = ((light,), (family.h - light,)) if family.h else (None, None)
         self._family = family
@@ -133,30 +100,27 @@ class Meeting:
             )
             for part, weight in zip(self._places, weights, strict=True)
         )
-        of, where = costs(chosen), explained(family)
+        interval = explained(family)
         fit = PairFit(
-            tables=of.tables,
-            rows=of.rows,
-            shifts=of.shifts,
-            limits=of.limits,
-            low=where.low,
-            width=where.width,
-            keyed=how.keyed,
-            buckets=how.buckets,
+            **vars(costs(some)),
+            low=interval.low,
+            width=interval.width,
+            keyed=chosen.keyed,
+            buckets=chosen.buckets,
         )
-        self._right, self._sorted = right, SortedSums(right.all_sums(check), fit, check)
+        self._right, self._sorted = right, SortedSums(right.sums(0, len(right)), fit)
 
-    def step(self, start: int, count: int) -> tuple[int, Secret | None]:
+    def best_pair(self, start: int, count: int) -> tuple[int, Secret | None]:
         """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
         tried, pair = self._sorted.cheapest_pair(self._left.sums(start, count))
         if pair is None:
             return tried, None
-        out, values = [0] * self._family.n, values_of(self._family)
-        chosen = self._left.entries(start + pair[0]), self._right.entries(pair[1])
-        for places, entries in zip(self._places, chosen, strict=True):
+        secret, values = [0] * self._family.n, nonzero_values(self._family)
+        halves = self._left.entries(start + pair[0]), self._right.entries(pair[1])
+        for places, entries in zip(self._places, halves, strict=True):
             for j, v in entries:
-                out[int(places[j])] = values[v]
-        return tried, tuple(out)
+                secret[int(places[j])] = values[v]
+        return tried, tuple(secret)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,11 +154,11 @@ class MiddlePlan:
 
 
 def explained(family: Modular) -> Explained:
-    """Find the numbers <a, s> (less the label, where there are errors) that explain a label.
+    """Find the numbers <a, s> (less the label, if there are errors) that explain a label.
 
     >>> from instances import parse
-    >>> found = explained(parse("lwr:n=4,q=8,p=4,secret=binary"))
-    >>> found.low.tolist(), found.width.tolist()
+    >>> interval = explained(parse("lwr:n=4,q=8,p=4,secret=binary"))
+    >>> interval.low.tolist(), interval.width.tolist()
     ([0, 2, 4, 6], [2, 2, 2, 2])
     """
     q = family.q
@@ -221,17 +185,17 @@ def explained(family: Modular) -> Explained:
 
 
 @cache
-def plan(family: Modular, given: int | None = None) -> MiddlePlan:
-    """Choose the keys that make the least work, on `given` samples where there are no more.
+def plan(family: Modular, at_most: int | None = None) -> MiddlePlan:
+    """Choose the keys that make the least work, on `at_most` samples if there are no more.
 
     >>> from instances import parse
     >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
     1140
     """
     left, right = halves(family)
-    where, count = explained(family), needed(family)
-    if given is not None:
-        count = min(count, given)
+    where, count = explained(family), samples_to_confirm(family)
+    if at_most is not None:
+        count = min(count, at_most)
     buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
     best: tuple[float, int, int, int] | None = None
     for many in sorted(buckets):
@@ -271,7 +235,7 @@ def stride(n: int) -> int:
 
 def halves(family: Modular) -> tuple[int, int]:
     """Count the candidates for each half."""
-    values, n, light = len(values_of(family)), family.n // 2, family.h // 2
+    values, n, light = len(nonzero_values(family)), family.n // 2, family.h // 2
     if not family.h:
         return (values + 1) ** n, (values + 1) ** (family.n - n)
     heavy = family.h - light

@@ -7,6 +7,7 @@ the normal form [ACPS09].
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,23 +15,19 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import Attack, believed, gather, needed, no_lattice
+from hardness.attacks.core import gather, samples_to_confirm
 from hardness.attacks.elimination import independent, inverse
 from hardness.attacks.lattice import (
-    LARGEST_BLOCK,
-    LLL_BLOCK,
     Basis,
-    left_out,
+    LatticeAttack,
+    dropped_coordinates,
+    max_restarts,
     reduce,
-    require_fpylll,
     root_hermite,
-    tries,
 )
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Secret, require
-from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import dot
 from instances.samples import Samples, samples
@@ -64,7 +61,7 @@ class Embedding:
     through (b - x) by the b of n samples, `rows`, whose errors are x. others: the m samples of e.
     """
 
-    samples: Samples  # all of them: by these a secret is believed
+    samples: Samples  # all of them: by these a secret is confirmed
     kept: NDArray[np.int64]
     rows: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -91,65 +88,63 @@ class Embedding:
 
     def read(self, x: list[int]) -> Secret | None:
         """Read a secret off its unknowns, (n,) as they are scaled; None if they show none."""
-        f, found = self.shape, self.samples
+        f, gathered = self.shape, self.samples
         if any((v + f.cx) % f.wx for v in x):
             return None
-        secret = np.zeros(found.family.n, np.int64)
+        secret = np.zeros(gathered.family.n, np.int64)
         x = [(v + f.cx) // f.wx for v in x]
         if self.through is not None:
-            b = found.b[self.rows] - dot(found.a[self.rows], secret, found.q) - x
-            known = self.through * nmod_mat(len(x), 1, (b % found.q).tolist(), found.q)
+            b = gathered.b[self.rows] - x
+            known = self.through * nmod_mat(len(x), 1, (b % gathered.q).tolist(), gathered.q)
             x = [int(v) for v in known.entries()]
         secret[self.kept] = x
-        return found.family.secrets.lift(secret.tolist())
+        return gathered.family.secrets.lift(secret.tolist())
 
 
-def embed(found: Samples, count: int, zeta: int = 0, index: int = 0) -> Embedding:
-    """Embed `count` of the samples, or as many as there are; raises UsageError at a low rank.
+def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Embedding | None:
+    """Embed `count` of the samples, or as many as there are; None if their rank is too low.
 
-    With zeta try `index` chooses the samples, and zeta places of the secret that are left out.
+    With zeta, `restart` chooses the samples, and zeta coordinates of the secret that are dropped.
     """
-    q, n = found.q, found.family.n - zeta
-    kept, order = np.arange(found.family.n), np.arange(len(found))
+    q, n = gathered.q, gathered.family.n - zeta
+    kept, order = np.arange(gathered.family.n), np.arange(len(gathered))
     if zeta:
-        kept = np.delete(kept, left_out(len(kept), zeta, index))
-        order = generator(0, "samples", index).permutation(len(found))
-    through, rows, a = None, order[:0], found.a[:, kept]
-    if not short_secret(found, n):
+        kept = np.delete(kept, dropped_coordinates(len(kept), zeta, restart))
+        order = generator(0, "samples", restart).permutation(len(gathered))
+    through, rows, a = None, order[:0], gathered.a[:, kept]
+    if not short_secret(gathered, n):
         rows = order[independent(a[order], q)]
-        if len(rows) < n:
-            raise UsageError(f"{len(found)} samples of rank {len(rows)} given: {n} are needed")
-        through = inverse(a[rows], q)
         order = order[~np.isin(order, rows)]
-        if not len(order):
-            raise UsageError(f"{len(found)} samples given: more than n - zeta = {n} are needed")
+        if len(rows) < n or not len(order):
+            return None
+        through = inverse(a[rows], q)
     others = order[:count]
     a = a[others]
     if through is not None:
         product = nmod_mat(len(a), n, a.ravel().tolist(), q) * through
         a = -np.array([int(v) for v in product.entries()], np.int64).reshape(a.shape) % q
     return Embedding(
-        samples=found,
+        samples=gathered,
         kept=kept,
         rows=rows,
         others=others,
         a=a,
-        shape=shape(found, n),
+        shape=shape(gathered, n),
         through=through,
     )
 
 
-def short_secret(found: Samples, n: int) -> bool:
+def short_secret(gathered: Samples, n: int) -> bool:
     """Return whether the secret's entries, but for zeros all at n places, are under the errors."""
-    return _secret(found.family, n)[1] < error_of(found).deviation
+    return _secret(gathered.family, n)[1] < error_of(gathered).deviation
 
 
-def shape(found: Samples, n: int) -> Shape:
+def shape(gathered: Samples, n: int) -> Shape:
     """Choose the scaling of samples, the secret being 0 but for n places."""
-    error = error_of(found)
+    error = error_of(gathered)
     mean, deviation = error.mean, error.deviation
-    if short_secret(found, n):
-        mean, deviation = _secret(found.family, n)
+    if short_secret(gathered, n):
+        mean, deviation = _secret(gathered.family, n)
     ratio = error.deviation / max(deviation, 1 / (2 * n))
     wx, we = max(1, round(_GRAIN * ratio)), _GRAIN  # errors may all be 0
     cx, ce = round(wx * mean), round(we * error.mean)
@@ -164,16 +159,16 @@ def shape(found: Samples, n: int) -> Shape:
     )
 
 
-def best_count(found: Samples, n: int, delta: float) -> int:
+def best_count(gathered: Samples, n: int, delta: float) -> int:
     """The number of samples m for which a reduction of root-Hermite factor delta works best.
 
     It maximises the gap ln Vol^(1/d) - d ln delta, d = m + n + 1, Vol = q^m ratio^n. [MR09]
     """
-    low = n * math.log(shape(found, n).ratio)
+    low = n * math.log(shape(gathered, n).ratio)
 
     def gap(m: int) -> float:
         d = m + n + 1
-        return (m * math.log(found.q) + low) / d - d * math.log(delta)
+        return (m * math.log(gathered.q) + low) / d - d * math.log(delta)
 
     m = 1
     while gap(m + 1) > gap(m):
@@ -181,11 +176,11 @@ def best_count(found: Samples, n: int, delta: float) -> int:
     return m
 
 
-def error_of(found: Samples) -> Integers:
-    """The law of the errors; raises UsageError where there are none."""
-    if found.error is None:
-        raise UsageError(f"{found.family} given: its labels have no error, use modlinear")
-    return found.error
+def error_of(gathered: Samples) -> Integers:
+    """The law of the errors; raises UsageError if there are none."""
+    if gathered.error is None:
+        raise UsageError(f"{gathered.family} given: its labels have no error, use modlinear")
+    return gathered.error
 
 
 def _secret(family: Modular, n: int) -> tuple[float, float]:
@@ -201,120 +196,77 @@ def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Primal(Attack):
+class Primal(LatticeAttack):
     """Reduces the embedding lattice with blocks 2, start, start + step, .., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. samples: of the lattice; 0 for the number that is best
-    for the block; it makes do with fewer where there are no more. zeta: at each try so many
-    coordinates of the secret, at random places, are taken to be 0 and left out [ACW19]. A run that
-    was cut goes on with `first`, the index of a try, or without zeta with `start`.
+    for the block; it makes do with fewer if there are no more. zeta: at each restart so many
+    coordinates of the secret, at random places, are taken to be 0 and dropped [ACW19].
     """
 
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
-    block: int = LLL_BLOCK
     start: int = 3
     step: int = 1
-    samples: int = 0
-    zeta: int = 0
-    first: int = 0
 
     def __post_init__(self) -> None:
-        require(
-            LLL_BLOCK <= self.block <= LARGEST_BLOCK,
-            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
-        )
+        super().__post_init__()
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
         require(self.step >= 1, f"step={self.step} given: from block to block, at least 1")
-        require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")
-        require(self.zeta >= 0, f"zeta={self.zeta} given: coordinates left out, at least 0")
-        require(
-            self.first >= 0 and (self.zeta > 0 or not self.first),
-            f"first={self.first} given: the index of a try, from 0, and 0 without zeta",
-        )
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return why there is no such lattice, or None."""
         most = forms.n - max(forms.h, 1)
         if self.zeta > most:
             return f"zeta={self.zeta} given: at most {most} coordinates of its secret can be 0"
-        return no_lattice(forms)
+        return super().unsupported_reason(forms)
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
-        """Reduce with growing blocks until a basis vector holds a secret that samples show."""
-        if self.block > LLL_BLOCK:
-            require_fpylll()
-        family = oracle.family
-        try:
-            lattice, wanted = self._embed(forms, oracle)
-        except Spent as spent:
-            return nothing(family, SPENT[spent.resource])
-        found = lattice.samples
-        details: dict[str, Any] = {
-            "samples": len(found),
-            "dimension": sum(lattice.a.shape) + 1,
-            "block": 0,
-            "zeta": self.zeta,
-            "tries": 0,
-        }
-        count = len(lattice.a)
-        for index in range(self.first, tries(forms.secrets, self.zeta)):
-            try:
-                oracle.meter.require_time()
-                try:
-                    lattice = embed(found, count, self.zeta, index)
-                except UsageError:  # a low rank at the places of this try
-                    details["tries"] += 1
-                    continue
-                blocks = [*range(self.start, self.block, self.step), self.block]
-                for block, basis in reduce(lattice.basis(), blocks, oracle.meter, index):
-                    details["block"] = block
-                    secret = shown_by(lattice, basis)
-                    if secret is not None:
-                        details["tries"] += 1
-                        return member(family, family.from_linear(secret), **details)
-            except Spent as spent:
-                at = {"first": index} if self.zeta else {"start": max(self.start, details["block"])}
-                return nothing(family, SPENT[spent.resource], **details, **at)
-            details["tries"] += 1
-        if len(found) < wanted:
-            details["samples_wanted"] = wanted
-            return nothing(family, Outcome.EXAMPLES_SPENT, **details)
-        return nothing(family, Outcome.NOT_FOUND, **details)
-
-    def count(self, forms: Modular) -> int:
-        """Count the samples of a lattice where there are enough."""
+    def lattice_samples(self, forms: Modular) -> int:
+        """Count the samples of a lattice, if there are enough."""
         n = forms.n - self.zeta
         return self.samples or best_count(Samples.none(forms), n, root_hermite(self.block))
 
-    def _embed(self, forms: Modular, oracle: ExampleOracle) -> tuple[Embedding, int]:
-        """Embed the best number of samples, or all that there are, and say how many that takes."""
+    def sample_count(self, forms: Modular) -> int:
+        """Count the samples of a lattice, with those by which errors take the secret's place."""
         n = forms.n - self.zeta
-        found = gather(oracle, max(needed(forms), forms.n), samples)
-        count = self.count(forms)
-        d = n + count + 1
-        require_memory(100 * d * d, f"a lattice of dimension {d}")
-        if len(found) < count + n:
+        return self.lattice_samples(forms) + (0 if short_secret(Samples.none(forms), n) else n)
+
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
+        """Draw the samples of a lattice, and more while their rank is low."""
+        self.require_lattice(forms)
+        count = self.lattice_samples(forms)
+        gathered = gather(oracle, max(samples_to_confirm(forms), forms.n), samples)
+        missing = count + forms.n - self.zeta - len(gathered)
+        while missing > 0 or embed(gathered, count, self.zeta) is None:
             try:
-                found = Samples.join((found, gather(oracle, count + n - len(found), samples)))
-            except Spent as spent:  # what is there has to do
-                if spent.resource != "examples":
+                more = gather(oracle, max(missing, 8), samples)
+            except Spent as spent:  # what is there has to do, if its rank is full
+                if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
                     raise
-        while True:
-            try:
-                made = embed(found, count, self.zeta)
-                return made, max(needed(forms), count + (n if made.through is not None else 0))
-            except UsageError:  # a low rank, likely for small n and q only
-                found = Samples.join((found, gather(oracle, 8, samples, every=True)))
+                break
+            gathered, missing = Samples.join((gathered, more)), 0
+        return gathered
+
+    def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
+        """Reduce lattices with growing blocks, and read secrets off the vectors of their bases."""
+        count = self.lattice_samples(gathered.family)
+        blocks = [*range(self.start, self.block, self.step), self.block]
+        details |= {"zeta": self.zeta, "tries": 0}
+        for restart in range(max_restarts(gathered.family.secrets, self.zeta)):
+            details["tries"] += 1
+            lattice = embed(gathered, count, self.zeta, restart)
+            if lattice is None:
+                continue
+            details["dimension"] = sum(lattice.a.shape) + 1
+            for block, basis in reduce(lattice.basis(), blocks, restart):
+                details["block"] = block
+                yield from secrets_in_basis(lattice, basis)
 
 
-def shown_by(lattice: Embedding, basis: Basis) -> Secret | None:
-    """Find a basis vector that holds a secret which samples show; None if there is none."""
+def secrets_in_basis(lattice: Embedding, basis: Basis) -> Iterator[Secret | None]:
+    """Read a secret off each vector of a basis that may hold the errors."""
     n, tau = lattice.a.shape[1], lattice.shape.tau
     for row in basis[abs(basis[:, -1]) == tau]:
-        secret = lattice.read((row[:n] * row[-1] // tau).tolist())
-        if secret is not None and believed(lattice.samples, secret):
-            return secret
-    return None
+        yield lattice.read((row[:n] * row[-1] // tau).tolist())

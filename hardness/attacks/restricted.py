@@ -6,6 +6,7 @@ statistical-query algorithm, and stands beside every bound for noisy parities. [
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -14,25 +15,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hardness.attacks.core import (
+    REJECTED,
+    Equations,
     SecretSearch,
-    believed,
-    conclude,
     equations,
     gather,
-    needed,
-    out_of_time,
+    samples_to_confirm,
 )
-from hardness.learners.learner import Hypothesis
 from hardness.oracles import ExampleOracle
 from instances import tokens
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.lwe import Modular
 
-_STEP = 1 << 27  # word operations between looks at the clock
+_STEP = 1 << 27  # word operations of a call of the compiled search
 _MOST = 2.0**50
 _CHECKED = 256
-_MISS = 2.0**-20
 _PATIENCE = 30  # times the expected number of trials
 
 
@@ -112,15 +110,15 @@ def pool_size(family: Modular, kept: int) -> int:
     """
     rate = float(family.noise)
     spread = math.ceil(4 * kept**2 * rate / (1 - rate))
-    return max(needed(family), 2 * kept + 64, spread)
+    return max(samples_to_confirm(family), 2 * kept + 64, spread)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restricted(SecretSearch):
     """Repeats trials on a pool of equations, `samples` or `pool_size`, keeping `kept` coordinates.
 
-    kept: 0 for the best number. A step is a trial; trial i is the same in all runs. It gives up
-    after 30 times the expected number of trials.
+    kept: 0 for the best number. Trial i is the same in all runs. It gives up after 30 times the
+    expected number of trials.
     """
 
     name: ClassVar[str] = "restricted"
@@ -129,58 +127,58 @@ class Restricted(SecretSearch):
 
     kept: int = 0
 
-    def unfit(self, forms: Modular) -> str | None:
+    def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that it takes more than 2^50 operations on words, or None."""
-        operations = expected_trials(forms.d, forms.h or forms.n, forms.noise).operations
+        operations = self.trials(forms).operations
         if operations > _MOST:
             about = math.log2(operations)
             return f"it takes 2^{about:.1f} operations on words or so, at most 2^50 are tried"
         return None
 
-    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
-        """Draw a pool and repeat trials until one finds a secret that is believed."""
+    def trials(self, forms: Modular) -> Trials:
+        """Count the trials that it takes on average, with the coordinates that it keeps."""
+        return expected_trials(forms.d, forms.h or forms.n, forms.noise, min(self.kept, forms.n))
+
+    def sample_count(self, forms: Modular) -> int:
+        """Count the equations of a pool."""
+        return pool_size(forms, self.trials(forms).kept)
+
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Equations:
+        """Draw a pool of equations."""
+        size = self.samples or self.sample_count(forms)
+        require_memory(3 * 8 * size * tokens.words_per_token(forms.d), f"{size} equations")
+        return gather(oracle, size, equations)
+
+    def candidates(self, gathered: Equations, details: dict[str, Any]) -> Iterator[Secret]:
+        """Repeat trials; propose each secret that fails few of the first equations."""
         from scipy.stats import binom
 
         from hardness.numerics import _restricted_elimination_jit as compiled
 
-        family = oracle.family
-        kept = min(self.kept or best_k(forms.d, forms.h or forms.n, forms.noise), forms.n)
-        plan = expected_trials(forms.d, forms.h or forms.n, forms.noise, kept)
-        size = self.samples or pool_size(forms, kept)
-        require_memory(3 * 8 * size * tokens.words_per_token(forms.d), f"{size} equations")
-        found = gather(oracle, size, equations)
-        checked = min(len(found), _CHECKED)
-        limit = int(binom.isf(_MISS, checked, float(forms.noise)))
-        total = math.ceil(min(_PATIENCE * plan.expected, 2.0**62))
-        step = max(1, int(_STEP / work(forms.d, kept)))
-        out = np.zeros(found.words.shape[1], np.uint64)
-        details: dict[str, Any] = {"kept": kept, "expected_trials": float(f"{plan.expected:.6g}")}
-        index, best = self.start, None
-        while index < total:
-            if not oracle.meter.has_time():
-                return out_of_time(family, index, total, samples=len(found), **details)
-            count = min(step, total - index)
-            met = compiled.run_trials(
-                found.words,
-                found.codes,
+        forms = gathered.family
+        average = self.trials(forms)
+        checked = min(len(gathered), _CHECKED)
+        limit = int(binom.isf(REJECTED, checked, float(forms.noise)))
+        total = math.ceil(min(_PATIENCE * average.expected, 2.0**62))
+        step = max(1, int(_STEP / work(forms.d, average.kept)))
+        support = np.zeros(gathered.words.shape[1], np.uint64)
+        details["kept"], details["trials"] = average.kept, 0
+        details["expected_trials"] = float(f"{average.expected:.6g}")
+        while details["trials"] < total:
+            first = details["trials"]
+            count = min(step, total - first)
+            passed = compiled.run_trials(
+                gathered.words,
+                gathered.codes,
                 forms.n,
-                kept,
+                average.kept,
                 forms.h,
                 checked,
                 limit,
-                index,
+                first,
                 count,
-                out,
+                support,
             )
-            index = met + 1 if met >= 0 else index + count
-            if met >= 0:
-                best = _bits(out, forms)
-                if believed(found, best):
-                    break
-        return conclude(family, found, best, trials=index, **details)
-
-
-def _bits(words: np.ndarray, family: Modular) -> Secret:
-    """Unpack a secret: bit j + 1 is entry j."""
-    signs = tokens.unpack(words, family.d)[1:]
-    return tuple(int(v < 0) for v in signs)
+            details["trials"] = passed + 1 if passed >= 0 else first + count
+            if passed >= 0:
+                yield tuple(int(sign < 0) for sign in tokens.unpack(support, forms.d)[1:])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
-from hardness.bounds.checker.closed import ruled_out_by_stat
+from hardness.bounds.checker.closed import NUMBERS, ruled_out_by_stat
 from hardness.bounds.checker.theorem import Known
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
@@ -175,7 +175,7 @@ class Certificate(Result):
         needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
 
         def speaks(tau: Fraction) -> bool:
-            ruled_out = ruled_out_by_stat(members.numbers, numbers["v"], tau)
+            ruled_out = ruled_out_by_stat(NUMBERS[members.continuum], numbers["v"], tau)
             if not ruled_out:
                 return bool(numbers["K"] < numbers["N"])
             return not vacuous("stat-queries", max(0, math.ceil(needed / Fraction(ruled_out))))

@@ -26,7 +26,6 @@ from instances.errors import UsageError
 from instances.family import Family, require
 from instances.lwe import Modular, obstacle
 from instances.spec import FAMILIES, parse
-from instances.symmetric import rational
 
 _SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
 _NO_SIGNS = (
@@ -182,12 +181,12 @@ def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
     problem, known, kind = posed.parsed, posed.known, posed.problem["kind"]
     if kind == "hidden-set" and known.more is not None:
         scheme = Johnson.of_problem(problem)
-        multipliers = averages.every_set(scheme, rational(terms.gamma))
+        multipliers = averages.every_set(scheme, terms.gamma)
         code = posed.witness.get("code") or codes.best_code(scheme)
         witness = {"code": code, "sda": multipliers}
         if problem.levels == 2:
             gamma = vstat_gamma(problem, known.more, terms.vstat)
-            witness["vstat"] = averages.every_set(scheme, rational(gamma))
+            witness["vstat"] = averages.every_set(scheme, gamma)
         return witness
     if kind == "residues":
         _require_dense(posed, terms)
@@ -222,7 +221,7 @@ def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
             raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
         if posed.known.gram is None:
             raise NoClaim(f"{silent}: all members are the same function")
-        if not posed.parsed.two:
+        if posed.parsed.levels != 2:
             raise NoClaim(f"{silent}: {_NO_SIGNS}")
         return posed
     forms = what.linear_forms

@@ -12,7 +12,6 @@ from typing import Any
 from hardness.bounds.checker import written
 from hardness.bounds.checker.hidden_sets import prime
 from hardness.bounds.johnson import Johnson
-from instances.symmetric import python_fraction
 
 _LISTED, _GREEDY = 2048, 3000  # sets that are listed, members that a greedy search looks at
 _FIELD = 10**6  # the largest field that the checker takes
@@ -27,7 +26,7 @@ def best_code(scheme: Johnson) -> dict[str, Any]:
     best = _code("disjoint", 0, 1)
     for t in range(scheme.m):
         c = scheme.correlations[t]
-        cap = min(scheme.size, math.floor(python_fraction(scheme.norm / c)) if c else scheme.size)
+        cap = min(scheme.size, math.floor(scheme.norm / c) if c else scheme.size)
         if cap < 2:
             break  # correlations grow with t, so caps fall
         best = max(best, *_codes(scheme.n, scheme.m, t, cap), key=lambda code: code["size"])

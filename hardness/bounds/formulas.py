@@ -258,7 +258,7 @@ class _Forms:
         if none:
             return self.N()
         most = closed.fitted(of, self.lam(), b, c, epsilon)
-        if gram.alike > 1:
+        if self.members.alike > 1:
             most = self.units() * most
         limited = hypothesis_fits(self.members, gram, risk) >= self.members.count
         return of.smaller(self.N(), most) if limited else most
@@ -273,7 +273,7 @@ class _Forms:
             return self.named("s_t", numbers["s"], says, "eta", "t") - 1
         if "w" in numbers:
             return closed.ruled_out_by_vstat(of, self.w(), self.at("t"))
-        return closed.ruled_out_within_one_over_t(of, self.v(), self.at("t"))
+        return closed.ruled_out_by_stat(of, self.v(), 2 / self.at("t"))
 
     # What the members and their Gram matrix are; of most families no parameters determine them.
 
@@ -354,7 +354,7 @@ class _Residues(_Forms):
         if self.flips:
             found["eta"] = self.family.noise, "the rate of flips"
         if name == "lwr":
-            found["p"] = problem.parts, "intervals of Z_q"
+            found["p"] = problem.levels, "intervals of Z_q"
         if problem.q % 2:
             found["bits"] = problem.bits, "of the number that is an entry of a, mod q"
         return found

@@ -29,7 +29,6 @@ from instances.lwe import Modular, modulus, obstacle
 from instances.sets import Symmetric
 from instances.spec import built_in
 from instances.streams import BitStream, generator, key
-from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
 Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at which members differ
@@ -269,7 +268,7 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
     shares = [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)]
     table = _unit(np.array([float(v) for v in family.values]), shares)
     masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(len(members), -1)
-    by_overlap = np.array([to_float(c / scheme.norm) for c in scheme.correlations])
+    by_overlap = np.array([float(c / scheme.norm) for c in scheme.correlations])
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
         return np.asarray(table[count_common_ones(masks, words[:, 0] ^ words[:, 1])])

@@ -9,11 +9,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq
-
 from hardness.bounds.checker.hidden_sets import HiddenSets, eigenvalues, overlaps
 from instances.sets import Symmetric
-from instances.symmetric import Rational, rational
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +18,14 @@ class Johnson:
     """Inner products by overlap t = 0 .. m, and eigenvalues on V_0 .. V_r, r = min(m, n-m).
 
     >>> majority = Johnson.of([1, 1, -1, -1], n=7)
-    >>> majority.correlations, majority.eigenvalues
-    ([0, 1/4, 1/2, 1], [23/2, 11/4, 1/4, 1/4])
+    >>> [float(c) for c in majority.correlations], [float(v) for v in majority.eigenvalues]
+    ([0.0, 0.25, 0.5, 1.0], [11.5, 2.75, 0.25, 0.25])
     """
 
     n: int
     m: int
-    correlations: list[Rational]
-    eigenvalues: list[Rational]
+    correlations: list[Fraction]
+    eigenvalues: list[Fraction]
 
     @staticmethod
     def of(values: list[Fraction | int], n: int) -> "Johnson":
@@ -39,10 +36,9 @@ class Johnson:
     @staticmethod
     def of_problem(problem: HiddenSets) -> "Johnson":
         """Take what the checker knows of hidden sets; of one member the norm is the matrix."""
-        c, m, n = overlaps(problem)[0].c, problem.m, problem.n
+        c, m, n = overlaps(problem)[0], problem.m, problem.n
         values = eigenvalues(problem, c) if m < n else c[-1:]
-        return Johnson(n=n, m=m, correlations=[*map(rational, c)],
-                       eigenvalues=[*map(rational, values)])  # fmt: skip
+        return Johnson(n=n, m=m, correlations=c, eigenvalues=values)
 
     @staticmethod
     def family(family: Symmetric) -> "Johnson":
@@ -55,16 +51,16 @@ class Johnson:
         return math.comb(self.n, self.m)
 
     @property
-    def norm(self) -> Rational:
+    def norm(self) -> Fraction:
         """c(m), the squared norm of a member."""
         return self.correlations[-1]
 
     @property
-    def average(self) -> Rational:
+    def average(self) -> Fraction:
         """The average of c over all ordered pairs of members, equal ones among them."""
         return self.eigenvalues[0] / self.size
 
     @property
-    def spread(self) -> Rational:
+    def spread(self) -> Fraction:
         """The largest eigenvalue once the mean over all members is taken away."""
-        return max(self.eigenvalues[1:], default=fmpq(0))
+        return max(self.eigenvalues[1:], default=Fraction(0))

@@ -1,28 +1,30 @@
 """A linear program over the rationals, solved exactly.
 
-The programs of lower/sda.py have coefficients from 1 to 1e40 and beyond, where float64 solvers
+The programs of averages.py have coefficients from 1 to 1e40 and beyond, where float64 solvers
 return wrong bases. Few variables, so a dense tableau of exact rationals is fast enough.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import fmpq
 
-from instances.symmetric import Rational
+from instances.symmetric import Rational, python_fraction, rational
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
     """An optimal point x, and the multipliers that prove it: y of the rows, w of the caps."""
 
-    value: Rational
-    x: list[Rational]
-    y: list[Rational]
-    w: list[Rational]
+    value: Fraction
+    x: list[Fraction]
+    y: list[Fraction]
+    w: list[Fraction]
 
 
 def maximise(
-    objective: list[Rational], rows: list[list[Rational]], right: list[Rational]
+    objective: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]
 ) -> Solution:
     """Maximise objective . x subject to rows x <= right and 0 <= x_i <= 1, exactly.
 
@@ -31,16 +33,16 @@ def maximise(
     the value. Pivots go by the largest coefficient, and by Bland's rule after a degenerate one, so
     it ends.
 
-    >>> found = maximise([fmpq(3), fmpq(2)], [[fmpq(2), fmpq(1)]], [fmpq(2)])
+    >>> found = maximise([3, 2], [[2, 1]], [2])
     >>> found.value, found.x
-    (7/2, [1/2, 1])
+    (Fraction(7, 2), [Fraction(1, 2), Fraction(1, 1)])
     """
     count, height = len(objective), len(rows)
     # Columns 0 .. count-1 are x, count .. the slacks. table[k] is row k in terms of what is not
     # basic; a variable at its cap is replaced by 1 - itself, so that what is not basic is 0.
-    table = [[fmpq(v) for v in row] for row in rows]
-    value = [fmpq(v) for v in right]
-    cost = [fmpq(v) for v in objective]
+    table = [[rational(v) for v in row] for row in rows]
+    value = [rational(v) for v in right]
+    cost = [rational(v) for v in objective]
     basis = [count + k for k in range(height)]
     column = list(range(count))  # the variable that each column stands for
     flipped = [False] * (count + height)
@@ -82,7 +84,8 @@ def maximise(
             y[v - count] = -cost[c]
         elif flipped[v]:
             w[v] = -cost[c]
-    return Solution(value=total, x=x[:count], y=y, w=w)
+    at, rows_of, caps = ([*map(python_fraction, part)] for part in (x[:count], y, w))
+    return Solution(value=python_fraction(total), x=at, y=rows_of, w=caps)
 
 
 def _leaving(

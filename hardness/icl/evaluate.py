@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from hardness.icl import plusplus, steps
+from hardness.icl import steps
 from hardness.icl.gram import Array, Layers, losses
 from hardness.icl.prompts import Prompts, require_draws, root
 from instances.errors import UsageError
@@ -38,24 +38,21 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
     "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
     more layers than can be solved for.
     """
-    if not law.isotropic or layers > (plusplus if kind == "both" else steps).MOST_LAYERS:
+    if not law.isotropic or layers > (steps.MOST_SCALARS if kind == "both" else steps.MOST_LAYERS):
         return None
     level = law.power / law.d  # tasks of covariance level * sigma^-1: the loss scales with it
     noise = law.noise / level**0.5
-    if kind == "both":
-        scalars = plusplus.best_scalars(law.n, law.d, layers, noise)
-        loss, p, q = scalars.loss, scalars.p, scalars.q
-        method = "best scalar minimum found, its loss exact"
-    else:
-        best = steps.best_steps if kind == "q" else steps.common_step
-        found = best(law.n, law.d, layers, noise)
-        loss, p, q = found.loss, (0.0,) * layers, found.steps
-        method = "exact: rational arithmetic"
+    searches = {"q": steps.best_steps, "common": steps.common_step, "both": steps.best_scalars}
+    best = searches[kind](law.n, law.d, layers, noise)
     inverse, eye = root(law.sigma, -1.0), np.eye(law.d)
     return Reference(
-        layers=Layers(p=np.array(p)[:, None, None] * eye, q=np.array(q)[:, None, None] * inverse),
-        loss=float(loss) * level,
-        method=method,
+        layers=Layers(
+            p=np.array(best.p)[:, None, None] * eye, q=np.array(best.q)[:, None, None] * inverse
+        ),
+        loss=float(best.loss) * level,
+        method="best scalar minimum found, its loss exact"
+        if kind == "both"
+        else "exact: rational arithmetic",
     )
 
 

@@ -1,8 +1,7 @@
 """One layer of linear attention, studied: its optimum, and the evidence for it.
 
-Evidence is a numerical minimum, and Monte Carlo three ways. The loss given S = (1/n) sum_i x_i
-x_i^T is known exactly: w, the query and label noise are integrated out, and only S is sampled. Raw
-prompts give the same mean with a heavy tail.
+Evidence is a numerical minimum and Monte Carlo. The loss given S = (1/n) sum_i x_i x_i^T is known
+exactly: w, the query and label noise are integrated out, and only S is sampled.
 """
 
 from dataclasses import dataclass
@@ -11,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from hardness.icl import onelayer
+from hardness.icl.evaluate import sample
+from hardness.icl.gram import losses
 from hardness.icl.onelayer import Array, gradient, least, loss, square
-from hardness.icl.prompts import MOST_N, DrawnPrompts, Prompts, require_draws, root
+from hardness.icl.prompts import MOST_N, Prompts, require_draws, root
 from hardness.icl.study import Matrix, OfLaw, of_law
 from instances.errors import UsageError
 from instances.limits import require_memory
 from instances.streams import generator
 
-_BATCH = 1 << 21  # numbers drawn at once
 _NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
 _CURVE = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of n, beside which the loss is shown
 
@@ -36,11 +36,10 @@ class Minimum:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """A mean over independent samples, its standard error, and their kurtosis (normal: 3)."""
+    """A mean over independent samples, and its standard error."""
 
     mean: float
     error: float
-    kurtosis: float
     samples: int
     seed: int
 
@@ -91,7 +90,6 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
     turned: float
     numerical: Minimum
     integrated: Compared
-    raw: Compared
     curve: list[AtLength]
 
 
@@ -121,32 +119,10 @@ def numerical(law: Prompts, seed: int) -> Minimum:
     )
 
 
-def given_gram(law: Prompts, a: Array, gram: Array) -> Array:
-    """Return the loss given S, (count,) for S (count, d, d): w, query and noise integrated out.
-
-    tr(task (S A - I) sigma (S A - I)^T) + noise^2/n tr(A^T S A sigma).
-    """
-    wide, tall = root(law.sigma, 0.5), root(law.task, 0.5)
-    right = square(law, a) @ wide
-    step = gram @ right
-    found = ((tall @ (step - wide)) ** 2).sum(axis=(1, 2))
-    return np.asarray(found + law.noise**2 / law.n * (right * step).sum(axis=(1, 2)))
-
-
 def integrated(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
-    """Estimate L(A) from sampled S."""
-    return _mean(law, lambda part: given_gram(law, a, part.gram), samples, seed)
-
-
-def raw(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
-    """Estimate L(A) from raw prompts: squared errors, whose tail is heavy."""
-    a = square(law, a)
-
-    def errors(part: DrawnPrompts) -> Array:
-        step = (part.x[:, :-1] * part.y[:, :, None]).sum(axis=1) / law.n
-        return np.asarray((((step @ a) * part.x[:, -1]).sum(axis=1) - part.target) ** 2)
-
-    return _mean(law, errors, samples, seed)
+    """Estimate L(A) from sampled S: a layer of `gram` with P = 0, Q = A."""
+    grams = sample(law, seed, "one layer", samples)
+    return _sampled(losses(None, square(law, a)[None], grams, law), seed)
 
 
 def compared(found: Sampled, value: float) -> Compared:
@@ -162,43 +138,19 @@ def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
     what n points do not span, and the loss is 0 from n = d on.
     """
     tall = root(law.task, 0.5)
-
-    def traces(part: DrawnPrompts) -> Array:
-        values, basis = np.linalg.eigh(tall @ part.gram @ tall)
-        turned = np.swapaxes(basis, 1, 2) @ (tall @ law.sigma @ tall)
-        cost = (turned * np.swapaxes(basis, 1, 2)).sum(axis=2)
-        if law.noise:
-            left = law.noise**2 / (law.noise**2 + law.n * np.maximum(values, 0))
-        else:
-            left = (np.arange(law.d) < law.d - law.n).astype(np.float64)
-        return np.asarray((cost * left).sum(axis=1))
-
-    return _mean(law, traces, samples, seed)
+    values, basis = np.linalg.eigh(tall @ sample(law, seed, "one layer", samples) @ tall)
+    turned = np.swapaxes(basis, 1, 2) @ (tall @ law.sigma @ tall)
+    cost = (turned * np.swapaxes(basis, 1, 2)).sum(axis=2)
+    if law.noise:
+        left = law.noise**2 / (law.noise**2 + law.n * np.maximum(values, 0))
+    else:
+        left = (np.arange(law.d) < law.d - law.n).astype(np.float64)
+    return _sampled((cost * left).sum(axis=1), seed)
 
 
-def _mean(law: Prompts, measure: Any, samples: int, seed: int) -> Sampled:
-    if samples < 2:
-        raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
-    require_draws(samples, law.n, law.d)
-    batch = max(1, _BATCH // ((law.n + 1) * law.d + law.d**2))
-    require_memory(
-        8 * (6 * batch * ((law.n + 1) * law.d + law.d**2) + samples), f"{samples} prompts"
-    )
-    values = np.concatenate(
-        [
-            measure(law.draw(seed, "one layer", start, min(batch, samples - start)))
-            for start in range(0, samples, batch)
-        ]
-    )
-    centred = values - values.mean()
-    variance = float((centred**2).mean())
-    return Sampled(
-        mean=float(values.mean()),
-        error=float(values.std(ddof=1) / np.sqrt(samples)),
-        kurtosis=float((centred**4).mean()) / variance**2 if variance > 0 else 0.0,
-        samples=samples,
-        seed=seed,
-    )
+def _sampled(values: Array, seed: int) -> Sampled:
+    error = float(values.std(ddof=1) / np.sqrt(len(values)))
+    return Sampled(mean=float(values.mean()), error=error, samples=len(values), seed=seed)
 
 
 def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
@@ -231,7 +183,6 @@ def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
         turned=turned,
         numerical=numerical(law, seed),
         integrated=compared(integrated(law, best, count, seed), low),
-        raw=compared(raw(law, best, count, seed), low),
         curve=_curve(law, count, seed),
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from hardness.icl import plusplus, steps
+from hardness.icl import steps
 from hardness.icl.study import Count, Study
 from hardness.icl.wishart import Array, loss_on, spectra
 from instances.errors import UsageError
@@ -110,8 +110,8 @@ def exact_curves(
     for layers in depths:
         best.append(steps.best_steps(n, d, layers, noise))
         common.append(steps.common_step(n, d, layers, noise))
-        if layers <= plusplus.MOST_LAYERS:
-            scalars.append(plusplus.best_scalars(n, d, layers, noise))
+        if layers <= steps.MOST_SCALARS:
+            scalars.append(steps.best_scalars(n, d, layers, noise))
         progress(1)
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
     bulk = (

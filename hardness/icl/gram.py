@@ -153,7 +153,7 @@ def loss_and_gradient(
 ) -> tuple[float, Array, Array]:
     """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both.
 
-    weights: (count,), those of the Gram matrices in the mean, as of `wishart.cubature`.
+    weights: (count,), those of the Gram matrices in the mean, as of a rule of integration.
     """
     total: Any = 0.0
     dp, dq = np.zeros_like(q), np.zeros_like(q)
@@ -170,25 +170,6 @@ def loss_and_gradient(
         dq += more_q
     count = len(grams) if weights is None else 1
     return total / count, dp / count, dq / count
-
-
-def hessian(p: Array | None, q: Array, grams: Array, law: Prompts, weights: Array) -> Array:
-    """Compute the second derivatives in q, then in all of p but the last: symmetric.
-
-    They are exact up to rounding: gradients are polynomials, taken at a point that is shifted by
-    an imaginary number too small for its square to count.
-    """
-    free = q.size + (0 if p is None else p[1:].size)
-    rows, shift = [], 1e-30
-    for i in range(free):
-        moved = np.zeros(2 * q.size, complex)
-        moved[i] = 1j * shift
-        in_q, in_p = moved.reshape(2, *q.shape)
-        at = None if p is None else p + in_p
-        _, dp, dq = loss_and_gradient(at, q + in_q, grams, law, weights)
-        rows.append(np.concatenate([dq.ravel(), dp.ravel()])[:free].imag / shift)
-    found = np.array(rows)
-    return np.asarray((found + found.T) / 2)
 
 
 def _losses(u: Array, n: Array, grams: Array, law: Prompts) -> tuple[Array, Array, Array | None]:

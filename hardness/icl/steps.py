@@ -1,4 +1,4 @@
-"""Layers whose matrices are multiples of the identity, their loss exactly; the best steps.
+"""Layers whose matrices are multiples of the identity, their loss exactly; best steps, GD++.
 
 P_l = p_l I, Q_l = q_l I, sigma = task = I: all that happens to the prompt is a function of S. With
 g_0 = 1, U_0 = 1, N_0 = 0, c_l = p_l q_l,
@@ -11,22 +11,32 @@ With all p = 0 the layers are steps of gradient descent: the residual is p(t) = 
 the loss d int p^2 + (s^2/n) ((p - 1)/t)^2 t dmu, mu the mean spectrum of S. Its minimum over the
 polynomials with p(0) = 1 is, with h = s^2 / n and pi the orthogonal polynomial of degree L for
 t dmu, p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = pi / pi(0).
+
+With p_l that are not 0, layers that also move the points, it is GD++ [ACDS23, ONRSMZV23]: a
+polynomial in the scalars with many local minima. The search goes layer by layer: each of the best
+minima for L - 1 layers is given one more layer, at the front or at the back, and all of these
+starts descend on a Gauss rule that is exact for the degree of the loss. What is found is the best
+of these minima, not a proven minimum; its loss is then evaluated exactly.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, cos, pi
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_poly
 
-from hardness.icl.orthogonal import gauss, monic
-from hardness.icl.wishart import Array, moments
+from hardness.icl.wishart import Array, gauss, moments, monic
 from instances.errors import UsageError
 
-MOST_DEGREE, MOST_LAYERS = 100, 48
+MOST_DEGREE, MOST_LAYERS, MOST_SCALARS = 100, 48, 4
+_KEPT, _SAME = 8, 1e-4  # minima kept of each depth; relative distance of losses told apart
+_FRONT = [(c, q) for c in (0.15, 0.3) for q in (0.4, 0.8, 1.6, 3.2)]
+_SHRINK = 1.8  # what a layer does to the spectrum that enters the next ones, roughly
+_BACK = (0.5, 1.0, 2.0)
 
 
 def degree(layers: int) -> int:
@@ -96,10 +106,9 @@ class Objective:
     """
 
     def __init__(self, n: int, d: int, layers: int, noise: float, power: int) -> None:
-        rule = gauss(n, d, power + 1)
         self.layers = layers
-        self.t = rule.nodes
-        self.scale = np.sqrt(d * rule.weights)
+        self.t, weights = gauss(n, d, power + 1)
+        self.scale = np.sqrt(d * weights)
         self.noisy = np.sqrt(float(_fraction(_ridge(n, noise))) * self.t.clip(0)) * self.scale
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
@@ -130,21 +139,32 @@ def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tupl
     from scipy.optimize import least_squares
 
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
-    vector, jacobian = (lambda x, i=i: slope(x)[i] for i in (0, 1))
+    both = lru_cache(maxsize=1)(lambda place: slope(np.frombuffer(place)))  # in one pass
+    vector, jacobian = (lambda x, i=i: both(x.tobytes())[i].copy() for i in (0, 1))
     found = least_squares(vector, start, jacobian, method="lm", **limits)
     return float(2 * found.cost), np.asarray(found.x)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps:
-    """Steps a_1 <= .. <= a_L of gradient descent, as float64, and their loss, an exact rational."""
+class Scalars:
+    """Scalars p, q (L,) of layers, as float64, and their loss, an exact rational.
 
-    steps: tuple[float, ...]
+    The last p has no influence and is 0. how: what a search did, and where the best came from.
+    """
+
+    p: tuple[float, ...]
+    q: tuple[float, ...]
     loss: Fraction
+    how: str = ""
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The q: steps of gradient descent if all p are 0, the least first."""
+        return self.q
 
 
 @dataclass(frozen=True, kw_only=True)
-class BestSteps(Steps):
+class BestSteps(Scalars):
     """The best steps: their loss is `least` but for their rounding, if all roots are real.
 
     polynomial is the residual of least loss, coefficients from t^0 up, least its loss, both exact.
@@ -182,15 +202,14 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
     )
 
 
-def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Steps:
+def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Scalars:
     """Evaluate the loss of given steps, exactly."""
     _check(len(steps))
-    ordered = sorted(steps)
-    loss = exact_loss(n, d, [0.0] * len(ordered), ordered, noise)
-    return Steps(steps=tuple(ordered), loss=loss)
+    still, ordered = (0.0,) * len(steps), tuple(sorted(steps))
+    return Scalars(p=still, q=ordered, loss=exact_loss(n, d, still, ordered, noise))
 
 
-def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
+def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     """Find the best step of plain gradient descent, the same in all layers.
 
     The loss is a polynomial in the step; all real zeros of its derivative are compared.
@@ -249,3 +268,75 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
 def _check(layers: int) -> None:
     if not 1 <= layers <= MOST_LAYERS:
         raise UsageError(f"{layers} layers given: between 1 and {MOST_LAYERS} can be solved for")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Minimum:
+    loss: float
+    x: Array  # c_0 .. c_{L-2}, q_0 .. q_{L-1}
+    start: str
+
+
+def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
+    """Search for the scalars of least loss over n points in dimension d, sigma = task^-1.
+
+    Raises UsageError for layers outside of 1 .. 4.
+
+    >>> found = best_scalars(20, 5, 2)
+    >>> round(float(found.loss), 4), [round(v, 2) for v in found.q]
+    (0.0575, [0.52, 3.47])
+    """
+    if not 1 <= layers <= MOST_SCALARS:
+        raise UsageError(
+            f"{layers} layers given: GD++ can be solved for 1 to {MOST_SCALARS} layers"
+        )
+    tried, minima = _search(n, d, layers, noise)
+    best = minima[0]
+    c, q = best.x[: layers - 1], best.x[layers - 1 :]
+    how = f"best of {tried} starts, {len(minima)} minima kept; from {best.start}"
+    ps, qs = (*(c / q[:-1]).tolist(), 0.0), tuple(q.tolist())
+    loss = exact_loss(n, d, ps, qs, noise)
+    return Scalars(p=ps, q=qs, loss=loss, how=how)
+
+
+@lru_cache(maxsize=64)
+def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minimum]]:
+    """Return the number of starts and the distinct minima that were kept, the best first."""
+    if layers == 1:
+        starts = [("one step", np.ones(1))]
+    else:
+        starts = _deeper(_search(n, d, layers - 1, noise)[1])
+    objective = Objective(n, d, layers, noise, degree(layers))
+    found = []
+    for name, start in starts:
+        loss, x = descend(objective, start)
+        if np.isfinite(loss) and np.abs(x[layers - 1 :]).min() > 1e-6:  # p = c / q is needed
+            found.append(_Minimum(loss=loss, x=x, start=name))
+    return len(starts), _distinct(found)
+
+
+def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
+    """Give each minimum one more layer, at the front and at the back."""
+    starts = []
+    for place, minimum in enumerate(minima, 1):
+        layers = (len(minimum.x) + 1) // 2
+        c, q = minimum.x[: layers - 1], minimum.x[layers - 1 :]
+        of = f"of minimum {place} for {layers} layers"
+        starts += [
+            (f"a layer in front {of}", np.concatenate([[c0], _SHRINK * c, [q0], _SHRINK * q]))
+            for c0, q0 in _FRONT
+        ]
+        last = c[-1] if len(c) else 0.5
+        starts += [
+            (f"a layer behind {of}", np.concatenate([c, [f * last], q, [1.5 * f * q[-1]]]))
+            for f in _BACK
+        ]
+    return starts
+
+
+def _distinct(found: list[_Minimum]) -> list[_Minimum]:
+    kept: list[_Minimum] = []
+    for minimum in sorted(found, key=lambda m: m.loss):
+        if not kept or minimum.loss > kept[-1].loss * (1 + _SAME):
+            kept.append(minimum)
+    return kept[:_KEPT]

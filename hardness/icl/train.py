@@ -1,4 +1,4 @@
-"""Training of L layers with full matrices, from a small random start; the loss by their number."""
+"""Training of L layers with full matrices by L-BFGS [LN89]; the loss by their number."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -8,25 +8,22 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from hardness.icl.descent import Ending, adam, lbfgs
 from hardness.icl.evaluate import Estimate, Kind, Rare, evaluate, rare, sample, scalar_reference
 from hardness.icl.gram import Array, Layers, loss_and_gradient
 from hardness.icl.onelayer import whitened
 from hardness.icl.prompts import Prompts, require_draws, root
 from hardness.icl.study import Count, Matrix, OfLaw, of_law
-from hardness.oracles import clock
 from instances.errors import UsageError
 from instances.streams import generator
 
 Free = Literal["q", "both"]
-Method = Literal["lbfgs", "adam"]
+Ending = Literal["converged", "steps spent", "diverged"]
 Name = Literal["one step size", "optimal steps", "GD++ scalars", "trained, P = 0", "trained P, Q"]
-STEPS = {"lbfgs": 1000, "adam": 3000}  # at most, where they are left open
 MOST_LAYERS = 8  # of curves
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
 _FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
 _MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
-_KEPT = 200  # points of a training curve
+_MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
 _SCALAR: dict[Name, Kind] = {
     "one step size": "common",
     "optimal steps": "q",
@@ -51,7 +48,6 @@ class Run:
     loss: float
     steps: int
     evaluations: int
-    seconds: float
     ended: Ending
 
 
@@ -66,14 +62,13 @@ class Known:
 class Trained(OfLaw, frozen=True, kw_only=True, tag="icl train"):
     """The best of several descents by its training loss, judged on fresh Gram matrices.
 
-    layers: their number. samples: Gram matrices of the fixed sample, or of a batch. q, p: whitened,
-    p None where it was 0, as are the distances to multiples of I; that of the last P, which moves
-    nothing, is left out. curve: of the best run.
+    layers: their number. samples: Gram matrices that it was trained on. q, p: whitened, p None if
+    it was 0, as are the distances to multiples of I; that of the last P, which moves nothing, is
+    left out. curve: of the best run.
     """
 
     layers: Count
     free: Free
-    method: Method
     whiten: bool
     samples: Count
     loss: Estimate
@@ -104,29 +99,24 @@ def train(
     layers: int,
     *,
     free: Free = "both",
-    method: Method = "lbfgs",
     whiten: bool = True,
     seed: int = 0,
     samples: int = 0,
-    steps: int = 0,
-    rate: float = 0.02,
+    steps: int = 1000,
     restarts: int = 1,
     fresh: int = 100_000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Trained:
     """Train L layers of full matrices from small random starts, Q alone (P = 0) or both.
 
-    method: L-BFGS on `samples` fixed Gram matrices (10000 for Q alone, 3000 for both), or Adam on
-    `samples` fresh ones a step (256) at a rate; steps: at most so many (1000 and 3000). whiten:
-    descend in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way.
-    The loss comes from `fresh` Gram matrices of another stream. progress is told of restarts *
-    steps in all. Raises UsageError for numbers out of range, and for what would take very long.
+    L-BFGS on `samples` fixed Gram matrices (0: 10000 for Q alone, 3000 for both), at most `steps`
+    steps. whiten: descend in the coordinates sigma^{-1/2} x; the starts and the prompts
+    are the same either way. The loss comes from `fresh` Gram matrices of another stream. progress
+    is told of restarts * steps in all. Raises UsageError for numbers out of range, and for what
+    would take very long.
     """
-    samples = samples or (256 if method == "adam" else _FIXED[free])
-    steps = steps or STEPS[method]
+    samples = samples or _FIXED[free]
     _check(layers=layers, samples=samples, steps=steps, restarts=restarts)
-    if not 0 < rate <= 100:
-        raise UsageError(f"rate={rate} given: it must be above 0, at most 100")
     products = samples * layers * law.d**3
     if products > _MOST_PRODUCTS:
         raise UsageError(
@@ -134,20 +124,18 @@ def train(
             f"step's samples x layers x d^3, {_MOST_PRODUCTS:.1e} at most: lower one of them"
         )
     require_draws(max(samples, fresh), law.n, law.d)
-    descend = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
-    found = []
+    descent = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
+    ends = []
     for restart in range(restarts):
-        start = descend.start(layers, restart)
-        found.append(descend.run(start, method, steps, rate, progress))
-        progress(steps - found[-1][0].steps)
-    best, trained, curve = min(found, key=lambda one: one[0].loss)
+        ends.append(descent.run(descent.start(layers, restart), steps, progress))
+        progress(steps - ends[-1][0].steps)
+    best, trained, curve = min(ends, key=lambda end: end[0].loss)
     reference, white = scalar_reference(law, layers, free), trained.whitened(law.sigma)
     both = free == "both"
     return Trained(
         **of_law(law),
         layers=layers,
         free=free,
-        method=method,
         whiten=whiten,
         seed=seed,
         samples=samples,
@@ -161,8 +149,8 @@ def train(
         p=white.p.tolist() if both else None,
         distance_q=[distance(q) for q in white.q],
         distance_p=[distance(p) for p in white.p[:-1]] if both else None,
-        curve=thinned(curve),
-        runs=[run for run, *_ in found],
+        curve=curve,
+        runs=[run for run, *_ in ends],
     )
 
 
@@ -177,9 +165,10 @@ class _Descent:
     """A parametrisation: flat vectors to layers, in the coordinates that are descended in."""
 
     def __init__(self, *, law: Prompts, free: Free, whiten: bool, seed: int, samples: int) -> None:
-        self.law, self.free, self.seed, self.samples = law, free, seed, samples
+        self.law, self.free, self.seed = law, free, seed
         self.within = whitened(law) if whiten else law
-        self.narrow = root(law.sigma, -0.5) if whiten else np.eye(law.d)  # raw coordinates to these
+        narrow = root(law.sigma, -0.5) if whiten else np.eye(law.d)  # raw coordinates to these
+        self.grams = narrow @ sample(law, seed, "train", samples) @ narrow
         self.back = root(law.sigma, -1.0) if whiten else np.eye(law.d)  # for Layers.whitened
 
     def start(self, layers: int, restart: int) -> Array:
@@ -194,66 +183,50 @@ class _Descent:
         return np.concatenate([q.ravel(), p.ravel()]) if self.free == "both" else q.ravel()
 
     def unflat(self, x: Array) -> tuple[Array | None, Array]:
-        found = x.reshape(2 if self.free == "both" else 1, -1, self.law.d, self.law.d)
-        return (found[1] if self.free == "both" else None), found[0]
+        q, *p = x.reshape(2 if self.free == "both" else 1, -1, self.law.d, self.law.d)
+        return (p[0] if p else None), q
 
     def layers(self, x: Array) -> Layers:
         p, q = self.unflat(x)
         return Layers(p=np.zeros_like(q) if p is None else p, q=q)
 
-    def grams(self, axis: str, count: int, start: int = 0) -> Array:
-        """Draw Gram matrices in the coordinates that are descended in."""
-        return self.narrow @ sample(self.law, self.seed, axis, count, start) @ self.narrow
-
-    def slope(self, x: Array, grams: Array) -> tuple[float, Array]:
-        p, q = self.unflat(x)
-        loss, dp, dq = loss_and_gradient(p, q, grams, self.within)
+    def slope(self, x: Array) -> tuple[float, Array]:
+        loss, dp, dq = loss_and_gradient(*self.unflat(x), self.grams, self.within)
         return float(loss), self.flat(dp, dq)
 
     def run(
-        self, start: Array, method: Method, steps: int, rate: float, progress: Callable[[int], None]
+        self, start: Array, steps: int, progress: Callable[[int], None]
     ) -> tuple[Run, Layers, list[Mark]]:
         """Descend once: what came of it, the layers in raw coordinates, the curve."""
-        began, evaluations = clock.now(), 0
+        from scipy.optimize import OptimizeResult, minimize
+
         curve: list[Mark] = []
 
-        def watch(step: int, x: Array, loss: float) -> None:
-            progress(min(step, 1))
+        def mark(x: Array, loss: float) -> None:
             white = self.layers(x).whitened(self.within.sigma)
             p = [distance(m) for m in white.p[:-1]] if self.free == "both" else None
             q = [distance(m) for m in white.q]
-            curve.append(Mark(step=step, loss=loss, q=q, p=p))
+            curve.append(Mark(step=len(curve), loss=loss, q=q, p=p))
 
-        def slope(x: Array, grams: Array) -> tuple[float, Array]:
-            nonlocal evaluations
-            evaluations += 1
-            return self.slope(x, grams)
+        def after(intermediate_result: OptimizeResult) -> None:
+            progress(1)
+            mark(np.array(intermediate_result.x), float(intermediate_result.fun))
 
-        def batch(step: int, x: Array) -> tuple[float, Array]:
-            return slope(x, self.grams("batches", self.samples, (step - 1) * self.samples))
-
-        fixed = self.grams("train", _FIXED[self.free] if method == "adam" else self.samples)
-        watch(0, start, self.slope(start, fixed)[0])
-        if method == "lbfgs":
-            x, ended = lbfgs(lambda x: slope(x, fixed), start, steps, watch)
-        else:
-            x, ended = adam(batch, start, steps, rate, watch)
+        mark(start, self.slope(start)[0])
+        options: Any = {"maxiter": steps, "maxfun": 20 * steps + 20, "maxcor": _MEMORY}
+        options |= {"ftol": 1e-13, "gtol": 1e-11}
+        with np.errstate(over="ignore", invalid="ignore"):  # a first step too long is taken back
+            end = minimize(
+                self.slope, start, jac=True, method="L-BFGS-B", callback=after, options=options
+            )
+        ended: Ending = "steps spent" if len(curve) > steps else "converged"
         run = Run(
-            loss=self.slope(x, fixed)[0],
-            steps=curve[-1].step,
-            evaluations=evaluations,
-            seconds=round(clock.now() - began, 3),
-            ended=ended,
+            loss=float(end.fun),
+            steps=len(curve) - 1,
+            evaluations=int(end.nfev),
+            ended=ended if np.isfinite(end.fun) else "diverged",
         )
-        return run, self.layers(x).whitened(self.back), curve
-
-
-def thinned(curve: list[Mark]) -> list[Mark]:
-    """Keep some 200 points, denser at the start; the first and the last stay."""
-    if len(curve) <= _KEPT:
-        return curve
-    places = np.unique(np.round(np.geomspace(1, len(curve), _KEPT)).astype(int) - 1)
-    return [curve[i] for i in places]
+        return run, self.layers(end.x).whitened(self.back), curve
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

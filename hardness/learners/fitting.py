@@ -1,7 +1,6 @@
-"""What fits a layer reads and returns: labelled examples, a clock, the layer and its errors."""
+"""What fits a layer reads and returns: labelled examples, the layer and its errors."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,29 +12,17 @@ from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Examples
 
-# The seconds that are left; raises Spent where there are none. A fit asks between bounded pieces.
-Clock = Callable[[], float]
 _LARGEST = 1e100
 _BATCH = 1 << 20  # numbers of a batch's tokens
 
 
-def endless() -> float:
-    """Be the clock of a fit that may take as long as it needs.
+def pieces(count: int, size: int) -> Iterator[slice]:
+    """Cut `count` rows into slices of about `size` rows, at least 1.
 
-    >>> endless()
-    inf
-    """
-    return math.inf
-
-
-def pieces(count: int, size: int, clock: Clock) -> Iterator[slice]:
-    """Cut `count` rows into slices of about `size` rows, at least 1, with a look at the clock each.
-
-    >>> [(part.start, part.stop) for part in pieces(5, 2, endless)]
+    >>> [(part.start, part.stop) for part in pieces(5, 2)]
     [(0, 2), (2, 4), (4, 5)]
     """
     for start in range(0, count, max(1, size)):
-        clock()
         yield slice(start, min(start + max(1, size), count))
 
 
@@ -108,34 +95,41 @@ def _real(name: str, given: Any) -> Array:
     return np.ascontiguousarray(found, np.float64)
 
 
-def draw(oracle: ExampleOracle, count: int) -> tuple[list[Examples], Spent | None]:
-    """Draw in batches, between which the oracle looks at its clock; also what ended it early."""
+def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
+    """Draw tokens and labels (n, k, d) in batches, and say whether the examples are spent.
+
+    Raises Spent if there is none at all, or if another budget is spent.
+    """
     most = max(1, _BATCH // (oracle.family.k * oracle.family.d))
     batches: list[Examples] = []
-    try:
-        while count > 0:
+    spent = False
+    while count > 0 and not spent:
+        try:
             batches.append(oracle.draw(min(count, most)))
             count -= len(batches[-1])
-    except Spent as spent:
-        return batches, spent
-    return batches, None
+        except Spent as stopped:
+            if stopped.resource != "examples" or not batches:
+                raise
+            spent = True
+    x, y = (np.concatenate([getattr(batch, name) for batch in batches]) for name in ("x", "y"))
+    return np.asarray(x, np.float64), np.asarray(y, np.float64), spent
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
     """What a stage of a fit returns, beside what is its own.
 
-    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw.
+    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw;
+    theta, w: the layer at which it arrived, if any, (m, d, d) each, or (d, d) of one head; offered:
+    whether that is one to keep: else it is what it was made from, or no better.
     """
 
     rows: int = 0
     measures: Mapping[str, float] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer that it found, theta and w (m, d, d), if it found one."""
-        return None
+    theta: Array | None = None
+    w: Array | None = None
+    offered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,28 +139,14 @@ class OneHead(Result):
     theta: Array
     w: Array
 
-    @property
-    def layer(self) -> tuple[Array, Array]:
-        """The layer."""
-        return self.theta[None], self.w[None]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit(Result):
-    """A layer theta, w (m, d, d), and its relative squared error on the hold-out.
-
-    offered: whether it is one to keep; else it is what it was made from, or no better.
-    """
+    """A layer theta, w (m, d, d), and its relative squared error on the hold-out."""
 
     theta: Array
     w: Array
     error: float
-    offered: bool = True
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer, where it is one to keep."""
-        return (self.theta, self.w) if self.offered else None
 
 
 def relative_error(predicted: Array, y: Array) -> float:

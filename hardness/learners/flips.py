@@ -75,7 +75,7 @@ class Flips:
             details["confidence"] = self.confidence
         if found is None or hidden.size not in (None, len(found)):
             failed = f"{len(found or ())} places change labels, of a set of {hidden.size}"
-            return nothing(family, Outcome.DEGENERATE, failed=failed, **details)
+            return nothing(family, Outcome.STAGE_FAILED, reason=failed, **details)
         return member(family, hidden.secret(found), **details)
 
     def _times(self, hidden: HiddenSet, family: Coded) -> int:

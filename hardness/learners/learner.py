@@ -1,7 +1,7 @@
 """The learner protocol: what a learner gets, what it gives back, and what it ended with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -20,37 +20,27 @@ Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
 class Outcome(Enum):
-    """What a run ended with; `advice` tells the user what to do about it."""
+    """What a run ended with; `advice` tells the user what to do about it.
+
+    Where more is known of it, `details["reason"]` is a sentence that says it.
+    """
 
     SOLVED = "solved"
     UNIDENTIFIED = "function found, heads not identified"
     PARTIAL = "partial"
     LEARNED_NOTHING = "learned nothing"
-    EXAMPLES_SPENT = "examples spent"
-    QUERIES_SPENT = "queries spent"
-    VALUES_SPENT = "values spent"
-    SECONDS_SPENT = "seconds spent"
-    NOISY = "labels are noisy"
-    TOLERANCE = "tolerance too large"
-    INCONSISTENT = "answers fit no member"
-    NOT_FOUND = "no secret found"
-    AMBIGUOUS = "several secrets fit"
-    DEGENERATE = "a stage failed"
-    DIVERGED = "diverged"
-    INVALID = "invalid hypothesis"
-    RANDOMISED = "randomised predictions"
     FITTED = "fitted"
     UNJUDGED = "not judged"
-    UNSUPPORTED = "not supported"
-    NOT_LOADED = "not loaded"
-    RAISED = "raised"
-    EXITED = "exited"
-    CRASHED = "crashed"
-    BROKE_OFF = "broke off"
-    CPU_SPENT = "cpu seconds spent"
+    NO_CLAIM = "no claim"
+    STAGE_FAILED = "stage failed"
+    EXAMPLES_SPENT = "examples spent"
+    QUERIES_SPENT = "queries spent"
+    VALUES_SPENT = "membership queries spent"
+    SECONDS_SPENT = "seconds spent"
     MEMORY_SPENT = "memory spent"
-    OVERDUE = "overdue"
-    REFUSED = "could not run"
+    CRASHED = "crashed"
+    INVALID = "invalid hypothesis"
+    COULD_NOT_RUN = "could not run"
 
     @property
     def advice(self) -> str:
@@ -68,60 +58,34 @@ _ADVICE = {
     Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was shown: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",
+    Outcome.FITTED: "the error on the held-out examples says how well, label noise included; of "
+    "other layers it says nothing",
+    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
+    "say of a claimed secret stands beside the claim",
+    Outcome.NO_CLAIM: "it ran to its end and names no secret: mend what the reason says, else give "
+    "more examples, another seed or a stronger learner",
+    Outcome.STAGE_FAILED: "the learner could not go on: the details say which stage, why, and how "
+    "many examples it needs if more would do",
     Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, give a folder with "
     "more samples, or report it as not learned within it",
     Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or report it as "
     "not learned within it",
     Outcome.VALUES_SPENT: "the next membership queries are more than the budget has left: raise "
     "--budget-values, or report it as not learned within it",
-    Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or report it as "
-    "not learned within it",
-    Outcome.NOISY: "the labels fit no member: elimination needs labels without noise, try "
-    "`queries` where the family is small",
-    Outcome.TOLERANCE: "answers within the tolerance may hide every member, as bounds say: a "
-    "learner needs a lower --tau",
-    Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
-    "once in a million or so, try another seed; else the oracle is broken",
-    Outcome.NOT_FOUND: "no secret was met that the samples confirm: the labels may be no member's; "
-    "else give more samples, another seed or a stronger attack",
-    Outcome.AMBIGUOUS: "several secrets fit, since columns of A depend on each other or too few "
-    "samples are independent: only entries in which those that were tried agree are claimed; give "
-    "more samples",
-    Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
-    "many examples it needs if more would do",
-    Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
-    "family alone: lower the rate",
-    Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "
-    "the learner",
-    Outcome.RANDOMISED: "the same tokens got other labels when they were asked for again, in other "
-    "batches: toss all coins while learning, or predict the mean over them, whose risk is never "
-    "larger",
-    Outcome.FITTED: "the error on the held-out examples says how well, label noise included; of "
-    "other layers it says nothing",
-    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
-    "say of a claimed secret stands beside the claim",
-    Outcome.UNSUPPORTED: "the learner does not take this family, or asked for what this oracle "
-    "does not give: the details say why",
-    Outcome.NOT_LOADED: "the learner's file or class could not be loaded: the details say why, "
-    "`hardness learners check` says more",
-    Outcome.RAISED: "the learner raised an exception, or ran out of what the system gives: the "
-    "details name it and its line",
-    Outcome.EXITED: "the learner ended its own process before it gave a hypothesis: return one",
-    Outcome.CRASHED: "a signal ended the learner's process: compiled code in it is broken, or it "
-    "was killed from outside; the details name the signal",
-    Outcome.BROKE_OFF: "the learner's process closed its connection, or wrote into it: it must "
-    "leave descriptors alone that it did not open",
-    Outcome.CPU_SPENT: "the processor time is spent: raise --budget-cpu, or report it as not "
-    "learned within it",
+    Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or --budget-cpu if "
+    "the reason names it, or report it as not learned within it",
     Outcome.MEMORY_SPENT: "the learner took more memory than it may: raise --budget-memory, or "
     "report it as not learned within it",
-    Outcome.OVERDUE: "the run was ended from outside at its hard limit of seconds: give it a "
-    "budget of seconds, or a larger limit",
-    Outcome.REFUSED: "the run could not be done here: the details say why, often that it does not "
-    "fit in memory",
+    Outcome.CRASHED: "it ended before it gave a hypothesis or its predictions: the reason says "
+    "how; mend the learner, or run it again if the machine ended it",
+    Outcome.INVALID: "the hypothesis is not a function of tokens with finite values of the right "
+    "shape: mend the learner, and toss all coins while learning",
+    Outcome.COULD_NOT_RUN: "nothing was run: the reason says what is missing here, or what the "
+    "learner does not take",
 }
 
 
+DIVERGED = "training left the range of float64: lower the rate"
 SPENT: dict[Resource, Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,
     "queries": Outcome.QUERIES_SPENT,
@@ -138,6 +102,9 @@ class Failed(Exception):
         self.outcome = outcome
         self.details = details
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Failed, (self.outcome, self.details)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hypothesis:
@@ -145,7 +112,8 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
-    the one found, of a learner that finds layers. close: lets go of what predict needs when all is
+    the one found, of a learner that finds layers. model: the trained one, of a learner of torch
+    that runs in this process. close: lets go of what predict needs when all is
     measured, and returns further details.
     """
 
@@ -154,6 +122,7 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     layer: AttentionLayer | None = None
+    model: Any = None
     close: Callable[[], dict[str, Any]] = dict
 
 
@@ -191,12 +160,6 @@ def innermost(learner: Any) -> Any:
     return learner
 
 
-def expected(learner: Learner, family: Family) -> str | None:
-    """Say what a run will take, where the learner has a `forecast` and it is worth a line."""
-    forecast = getattr(learner, "forecast", None)
-    return forecast(family) if forecast and not learner.supports(family) else None
-
-
 def learner_spec(learner: Learner) -> str:
     """Write a learner's canonical name: parameters filled in, sorted; a plug-in's as given."""
     named: str | None = getattr(learner, "spec", None)
@@ -205,15 +168,38 @@ def learner_spec(learner: Learner) -> str:
     return canonical(learner, learner.name)
 
 
+@dataclass(frozen=True)
+class OfMember:
+    """The predictions of a member of a family: (n, k, d) tokens -> (n, k, d) mean labels."""
+
+    family: Family
+    secret: Secret
+
+    def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Predict."""
+        return self.family.mean(self.secret, x)
+
+
 def member(
     family: Family, secret: Secret, outcome: Outcome | None = None, **details: Any
 ) -> Hypothesis:
     """Build the hypothesis that the instance is a certain member."""
     return Hypothesis(
-        predict=lambda x: family.mean(secret, x), secret=secret, outcome=outcome, details=details
+        predict=OfMember(family, secret), secret=secret, outcome=outcome, details=details
     )
 
 
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
     """Build the baseline: the best hypothesis from the family alone."""
     return Hypothesis(predict=family.known, outcome=outcome, details=details)
+
+
+def ended_early(oracle: Any, outcome: Outcome, **details: Any) -> Hypothesis:
+    """Build what a run has that did not come to its end: where a budget ended it, what it offered.
+
+    Else the baseline.
+    """
+    offered: Hypothesis | None = oracle.meter.offered
+    if offered is None or outcome not in (*SPENT.values(), Outcome.MEMORY_SPENT):
+        return nothing(oracle.family, outcome, **details)
+    return replace(offered, outcome=outcome, details=offered.details | details)

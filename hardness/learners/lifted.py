@@ -5,15 +5,14 @@ softmax layers it learns what is of first order in the logits: nearly all while 
 maps take every token times every entry of a symmetric matrix of all tokens. Each off-diagonal
 pair is taken once, times sqrt(2), so that inner products are those of the full products.
 
-Rows are solved by orthogonal transformations in fixed memory: the triangular factor of
-[features | labels] is kept and a block of rows is folded into it at a time. Unlike normal equations
-this does not square the condition number. [GVL13, section 5.3, 6.5.2]
+Rows are solved by orthogonal transformations, which do not square the condition number as normal
+equations do. A stack of bounded size holds them: when it is full, its triangular factor takes its
+place. [GVL13, section 5.3]
 """
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ from instances.family import Family, require
 from instances.limits import require_memory
 
 Array = NDArray[np.float64]
-_SAFE = 1e-9  # reciprocal condition number above which no rank needs to be found
 _LEAST_BLOCK = 512
 _MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # an hour, ten minutes
 _OVER = {"cubic": 1.2, "softmax": 10.0}  # exact from 1 on; a ninth above the best linear predictor
@@ -36,62 +34,11 @@ _GROWTH, _LONGEST = 1.25, 20.0  # while the rank is short: few boolean tokens re
 _AT_ONCE, _NUMBERS = 4096, 1 << 21  # examples drawn at once; numbers in a block of features
 
 
-class FeatureMap(Protocol):
-    """`count` features of every token of an example of k tokens of dimension d."""
-
-    name: ClassVar[str]
-
-    @property
-    def count(self) -> int:
-        """The number of features."""
-
-    def rank(self, boolean: bool) -> int:
-        """Dimension of the span of the features as functions of boolean, or of real, tokens."""
-
-    def examples(self, boolean: bool) -> int:
-        """The fewest examples whose rows have that rank; enough on normal tokens."""
-
-    def __call__(self, x: NDArray[Any]) -> Array:
-        """Compute the features: (n, k, d) -> (n, k, count)."""
-
-    def predict(self, solution: Array, x: NDArray[Any]) -> Array:
-        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairFeatures:
-    """Coordinates of symmetric (d, d) matrices in which the inner product is that of matrices.
-
-    >>> PairFeatures(d=2).moments(np.array([[[1.0, 2.0]]])).round(3).tolist()
-    [[1.0, 2.828, 4.0]]
-    """
-
-    d: int
-
-    @cached_property
-    def index(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows and columns of the upper triangle."""
-        return np.triu_indices(self.d)
-
-    @cached_property
-    def scale(self) -> Array:
-        """1 on the diagonal, sqrt(2) off it."""
-        first, second = self.index
-        return np.where(first == second, 1.0, math.sqrt(2.0))
-
-    def moments(self, x: Array) -> Array:
-        """Coordinates of sum_a x_a x_a^T over the tokens: (n, k, d) -> (n, d (d + 1) / 2)."""
-        first, second = self.index
-        # Token by token, without BLAS: it rounds by the number of examples at once.
-        total = x[:, 0, first] * x[:, 0, second]
-        for a in range(1, x.shape[1]):
-            total += x[:, a, first] * x[:, a, second]
-        return np.asarray(total * self.scale)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Cubic:
     """x_a (x) vech(X^T X): linear attention is linear in them, whatever the number of heads.
+
+    Features of each token of an example of k tokens of dimension d.
 
     >>> Cubic(k=2, d=3).count, Cubic(k=2, d=3).rank(boolean=True)
     (18, 12)
@@ -104,30 +51,52 @@ class Cubic:
 
     @property
     def count(self) -> int:
-        """d^2 (d + 1) / 2."""
+        """The number of features, d^2 (d + 1) / 2."""
         return self.d**2 * (self.d + 1) // 2
 
     def rank(self, boolean: bool) -> int:
-        """All of them on real tokens; on boolean ones the diagonal of X^T X is constant."""
+        """Dimension of the span of the features as functions of boolean, or of real, tokens.
+
+        On boolean tokens the diagonal of X^T X is constant.
+        """
         return self.d * (self.d * (self.d - 1) // 2 + 1) if boolean else self.count
 
     def examples(self, boolean: bool) -> int:
-        """An example adds k to the rank, or d where its tokens span all dimensions."""
+        """The fewest examples whose rows have that rank; enough on normal tokens.
+
+        An example adds k to the rank, or d if its tokens span all dimensions.
+        """
         return -(-self.rank(boolean) // min(self.k, self.d))
+
+    def _parts(self, x: Array) -> tuple[Array, Array]:
+        """Compute features that all tokens share, (n, shared), and the matrix, (n, pairs)."""
+        return x[:, 0, :0], pair_moments(x)
 
     def __call__(self, x: NDArray[Any]) -> Array:
         """Compute the features: (n, k, d) -> (n, k, count)."""
         real = _real(x, self.k, self.d)
-        return _products(real, PairFeatures(d=self.d).moments(real))
+        shared, matrix = self._parts(real)
+        products = real[..., None] * matrix[:, None, None]
+        common = np.broadcast_to(shared[:, None], (*real.shape[:2], shared.shape[1]))
+        flat = products.reshape(*real.shape[:2], self.d * matrix.shape[1])
+        return np.concatenate([common, flat], axis=2)
 
     def predict(self, solution: Array, x: NDArray[Any]) -> Array:
         """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
-        real = _real(x, self.k, self.d)
-        return _contracted(solution, real, PairFeatures(d=self.d).moments(real))
+        real, d = _real(x, self.k, self.d), self.d
+        out, at_once = np.empty(real.shape), max(1, _NUMBERS // d**2)
+        for start in range(0, len(real), at_once):
+            part = real[start : start + at_once]
+            shared, matrix = self._parts(part)
+            first, rest = np.split(solution, [shared.shape[1]])
+            turned = rest.reshape(d, -1, d).transpose(1, 0, 2).reshape(-1, d * d)
+            out[start : start + at_once] = part @ (matrix @ turned).reshape(-1, d, d)
+            out[start : start + at_once] += (shared @ first)[:, None]
+        return out
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstOrder:
+class FirstOrder(Cubic):
     """The mean token and x_a (x) vech of the tokens' covariance: softmax at small logits.
 
     softmax(x_a Theta X^T) X = mean + x_a Theta cov + second order in the logits, with cov =
@@ -139,12 +108,9 @@ class FirstOrder:
 
     name: ClassVar[str] = "softmax"
 
-    k: int
-    d: int
-
     @property
     def count(self) -> int:
-        """d + d^2 (d + 1) / 2."""
+        """The number of features, d + d^2 (d + 1) / 2."""
         return self.d + self.d**2 * (self.d + 1) // 2
 
     def rank(self, boolean: bool) -> int:
@@ -160,45 +126,34 @@ class FirstOrder:
         most = max(-(-self.count // min(self.k, self.d + 1)), -(-products // min(self.k, self.d)))
         return max(most, self.count - math.comb(self.d + 2, 3)) if self.k == 2 else most
 
-    def __call__(self, x: NDArray[Any]) -> Array:
-        """Compute the features: (n, k, d) -> (n, k, count)."""
-        real = _real(x, self.k, self.d)
-        mean, spread = self._moments(real)
-        common = np.broadcast_to(mean[:, None], real.shape)
-        return np.concatenate([common, _products(real, spread)], axis=2)
-
-    def predict(self, solution: Array, x: NDArray[Any]) -> Array:
-        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
-        real = _real(x, self.k, self.d)
-        mean, spread = self._moments(real)
-        common = (mean @ solution[: self.d])[:, None]
-        return np.asarray(common + _contracted(solution[self.d :], real, spread))
-
-    def _moments(self, real: Array) -> tuple[Array, Array]:
-        mean = real.sum(axis=1) / self.k
-        return mean, PairFeatures(d=self.d).moments(real - mean[:, None]) / self.k
+    def _parts(self, x: Array) -> tuple[Array, Array]:
+        mean = x.sum(axis=1) / self.k
+        return mean, pair_moments(x - mean[:, None]) / self.k
 
 
-MAPS: dict[str, type[Cubic] | type[FirstOrder]] = {kind.name: kind for kind in (Cubic, FirstOrder)}
+MAPS: dict[str, type[Cubic]] = {kind.name: kind for kind in (Cubic, FirstOrder)}
+
+
+def pair_moments(x: Array) -> Array:
+    """Write sum_a x_a x_a^T over the tokens in d (d + 1) / 2 coordinates: (n, k, d) -> (n, pairs).
+
+    The inner product of coordinates is that of the matrices.
+
+    >>> pair_moments(np.array([[[1.0, 2.0]]])).round(3).tolist()
+    [[1.0, 2.828, 4.0]]
+    """
+    first, second = np.triu_indices(x.shape[2])
+    # Token by token, without BLAS: it rounds by the number of examples at once.
+    total = x[:, 0, first] * x[:, 0, second]
+    for a in range(1, x.shape[1]):
+        total += x[:, a, first] * x[:, a, second]
+    return np.asarray(total * np.where(first == second, 1.0, math.sqrt(2.0)))
 
 
 def _real(x: NDArray[Any], k: int, d: int) -> Array:
     if x.ndim != 3 or x.shape[1:] != (k, d):
         raise UsageError(f"tokens of shape {x.shape} given: (n, {k}, {d}) is needed")
     return np.asarray(x, np.float64)
-
-
-def _products(x: Array, matrix: Array) -> Array:
-    """Multiply each entry of a token with each of its example's matrix: (n, k, d * pairs)."""
-    n, k, d = x.shape
-    return (x[..., None] * matrix[:, None, None]).reshape(n, k, d * matrix.shape[1])
-
-
-def _contracted(solution: Array, x: Array, matrix: Array) -> Array:
-    """Equal _products(x, matrix) @ solution, by a (d, d) matrix for each example."""
-    d, pairs = x.shape[2], matrix.shape[1]
-    turned = solution.reshape(d, pairs, d).transpose(1, 0, 2).reshape(pairs, d * d)
-    return np.asarray(x @ (matrix @ turned).reshape(-1, d, d))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -218,7 +173,7 @@ class LeastSquaresFit:
     def unexplained(self) -> float | None:
         """Share of the labels' second moment that is left, for the degrees of freedom used.
 
-        None where there are no more rows than the rank: any labels would be fitted.
+        None if there are no more rows than the rank: any labels would be fitted.
         """
         spare, total = self.rows - self.rank, float(self.total.sum())
         if spare <= 0 or not total:
@@ -236,19 +191,18 @@ class LeastSquares:
     """
 
     def __init__(self, *, features: int, labels: int) -> None:
-        """Take the memory: a factor and a block of half its rows; raises TooLarge."""
+        """Take the memory: half as many rows as columns beside a factor; raises TooLarge."""
         width = features + labels
         block = max(_LEAST_BLOCK, -(-width // 2))
-        require_memory(8 * (4 * width + block) * width, f"least squares on {features} features")
+        require_memory(16 * (width + block) * width, f"least squares on {features} features")
         self._features = features
-        self._factor = np.zeros((width, width), order="F")  # upper triangular
-        self._block = np.empty((block, width), order="F")
+        self._stack = np.empty((width + block, width), order="F")
         self._filled = 0
         self.rows = 0
 
     def add(self, features: Array, labels: Array) -> None:
         """Add rows: (n, features) and (n, labels); raises UsageError for other shapes."""
-        width = len(self._factor)
+        size, width = self._stack.shape
         shapes = ((len(features), self._features), (len(features), width - self._features))
         if (features.shape, labels.shape) != shapes:
             raise UsageError(
@@ -256,67 +210,42 @@ class LeastSquares:
             )
         start = 0
         while start < len(features):
-            count = min(len(self._block) - self._filled, len(features) - start)
+            count = min(size - self._filled, len(features) - start)
             place = slice(self._filled, self._filled + count)
-            self._block[place, : self._features] = features[start : start + count]
-            self._block[place, self._features :] = labels[start : start + count]
+            self._stack[place, : self._features] = features[start : start + count]
+            self._stack[place, self._features :] = labels[start : start + count]
             self._filled += count
             start += count
-            if self._filled == len(self._block):
-                self._factor = _folded(self._factor, self._block)
-                self._filled = 0
+            if self._filled == size:
+                self._fold()
         self.rows += len(features)
+
+    def _fold(self) -> None:
+        """Replace the rows of a full stack by their triangular factor."""
+        from scipy.linalg import qr
+
+        width = self._stack.shape[1]
+        (factor,) = qr(self._stack, mode="r", overwrite_a=True, check_finite=False)
+        self._stack[:width] = factor[:width]
+        self._filled = width
 
     def solve(self) -> LeastSquaresFit:
         """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
-        factor = self._factor
-        if self._filled:
-            factor = _folded(factor.copy(order="F"), self._block[: self._filled])
-        left, right = factor[:, : self._features], factor[:, self._features :]
+        from scipy.linalg import lstsq
+
+        left, right = np.split(self._stack[: self._filled], [self._features], axis=1)
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
-        solution, rank = _solved(left, right, cutoff)
-        residual = ((left @ solution - right) ** 2).sum(axis=0)
+        # By a complete orthogonal decomposition: the singular values would take longer.
+        solution, _, rank, _ = lstsq(
+            left, right, cond=cutoff, lapack_driver="gelsy", check_finite=False
+        )
         return LeastSquaresFit(
             solution=solution,
-            rank=rank,
+            rank=int(rank),
             rows=self.rows,
-            residual=residual,
+            residual=((left @ solution - right) ** 2).sum(axis=0),
             total=(right**2).sum(axis=0),
         )
-
-
-def _folded(factor: Array, block: Array) -> Array:
-    """Factor of a factor above a block of rows; both may be overwritten."""
-    from scipy.linalg.lapack import dtpqrt
-
-    width = len(factor)
-    found, _, _, info = dtpqrt(0, min(32, width), factor, block, overwrite_a=1, overwrite_b=1)
-    if info:
-        raise AssertionError(f"dtpqrt refused its argument {-info}")
-    return np.asarray(found)
-
-
-def _solved(left: Array, right: Array, cutoff: float) -> tuple[Array, int]:
-    """Solve a triangular factor: the solution of least norm, and the rank."""
-    from scipy.linalg import qr, qr_multiply, solve_triangular
-    from scipy.linalg.lapack import dtrcon
-
-    count = left.shape[1]
-    square = left[:count]
-    if dtrcon(square)[0] > _SAFE:
-        return solve_triangular(square, right[:count]), count
-    turned, triangle, order = qr_multiply(left, right.T, pivoting=True)
-    sizes = np.abs(np.diag(triangle))
-    rank = int((sizes > cutoff * sizes[0]).sum()) if sizes[0] else 0
-    solution = np.zeros((count, right.shape[1]))
-    if not rank:
-        return solution, 0
-    # Of the solutions the shortest has no part outside of the rows' span: a complete orthogonal
-    # decomposition. [GVL13, section 5.5]
-    basis, lower = qr(triangle[:rank].T, mode="economic")
-    within = solve_triangular(lower, turned[:, :rank].T, trans="T")
-    solution[order] = basis @ within
-    return solution, rank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,7 +257,8 @@ class Lifted:
     """
 
     name: ClassVar[str] = "lifted"
-    revision: ClassVar[int] = 1
+    computes_long: ClassVar[bool] = True
+    revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "least squares on cubic features: linear attention, exactly"
@@ -357,7 +287,7 @@ class Lifted:
             return f"d={family.d} makes {features.count} features, {most} at most are solved for"
         return None
 
-    def map_of(self, family: Family) -> FeatureMap:
+    def map_of(self, family: Family) -> Cubic:
         """Choose the features."""
         linear = "cubic" if family.kind == "linear" else "softmax"
         return MAPS[linear if self.features == "auto" else self.features](k=family.k, d=family.d)
@@ -365,41 +295,39 @@ class Lifted:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Gather as many examples as are due, and solve."""
         family = oracle.family
-        features, boolean = self.map_of(family), _boolean(family)
-        rows = _Rows(oracle, features)
-        outcome: Outcome | None = None
+        features, boolean = self.map_of(family), family.token_text == "boolean"
+        least, goal = features.examples(boolean), features.rank(boolean)
+        rows, outcome = _Rows(oracle, features), None
         try:
-            rows.gather(math.ceil(self._factor(features) * features.examples(boolean)))
+            rows.gather(math.ceil((self.oversample or _OVER[features.name]) * least))
             if not self.oversample:
-                rows.gather(math.ceil(_due(rows, features) * features.examples(boolean)))
-                rows.gather_rank()
+                rows.gather(math.ceil(_due(rows, features) * least))
+                while rows.solve().rank < goal and rows.examples < _LONGEST * least:
+                    rows.gather(math.ceil(_GROWTH * rows.examples))
         except Spent as spent:
             outcome = SPENT[spent.resource]
         fit = rows.solve()
-        if outcome is Outcome.EXAMPLES_SPENT and fit.rank == features.rank(boolean):
+        if outcome is Outcome.EXAMPLES_SPENT and fit.rank == goal:
             outcome = None  # more would only average noise: the risk says what these were worth
         details: dict[str, Any] = {
             "features": features.count,
             "rank": fit.rank,
-            "expected_rank": features.rank(boolean),
+            "expected_rank": goal,
             "examples_given": rows.examples,
-            "examples_needed": features.examples(boolean),
+            "examples_needed": least,
             "unexplained": fit.unexplained,
         }
         return Hypothesis(
-            predict=lambda x: family.known(x) + predict(features, fit.solution, x),
+            predict=lambda x: family.known(x) + features.predict(fit.solution, x),
             outcome=outcome,
             details=details,
         )
-
-    def _factor(self, features: FeatureMap) -> float:
-        return self.oversample or _OVER[features.name]
 
 
 class _Rows:
     """Draws examples and adds their rows, in an order and blocks that no budget changes."""
 
-    def __init__(self, oracle: ExampleOracle, features: FeatureMap) -> None:
+    def __init__(self, oracle: ExampleOracle, features: Cubic) -> None:
         self.oracle, self.features = oracle, features
         self.family = oracle.family
         self.sums = LeastSquares(features=features.count, labels=self.family.d)
@@ -418,23 +346,15 @@ class _Rows:
                 self.sums.add(rows, y[part].reshape(-1, self.family.d))
             self.examples += len(x)
             self.squares += float((y**2).sum())
-            self._fit = None
-
-    def gather_rank(self) -> None:
-        """Go on while the rank is short of what is expected; raises Spent."""
-        boolean = _boolean(self.family)
-        goal, least = self.features.rank(boolean), self.features.examples(boolean)
-        while self.solve().rank < goal and self.examples < _LONGEST * least:
-            self.gather(math.ceil(_GROWTH * self.examples))
 
     def solve(self) -> LeastSquaresFit:
         """Solve for the rows so far."""
-        if self._fit is None:
+        if self._fit is None or self._fit.rows < self.sums.rows:
             self._fit = self.sums.solve()
         return self._fit
 
 
-def _due(rows: _Rows, features: FeatureMap) -> float:
+def _due(rows: _Rows, features: Cubic) -> float:
     """Say how many times the fewest examples are due, by the noise of the labels.
 
     From x times as many rows as coefficients the excess error in an entry of a label is noise^2 / x
@@ -451,20 +371,6 @@ def _due(rows: _Rows, features: FeatureMap) -> float:
     allowed = max(_EXCESS * signal / noise, 1 / _MOST_OVER)
     over = (1 + allowed + math.sqrt((1 + allowed) ** 2 + 12 * allowed)) / (2 * allowed)
     return min(_MOST_OVER, max(_OVER[features.name], over))
-
-
-def _boolean(family: Family) -> bool:
-    return family.token_text == "boolean"
-
-
-def predict(features: FeatureMap, solution: Array, x: Any) -> Array:
-    """Predict labels in batches of bounded memory: (n, k, d) -> (n, k, d)."""
-    out = np.empty(x.shape)
-    at_once = max(1, _NUMBERS // x.shape[2] ** 2)
-    for start in range(0, len(x), at_once):
-        part = slice(start, start + at_once)
-        out[part] = features.predict(solution, x[part])
-    return out
 
 
 def tensor(solution: Array) -> Array:

@@ -32,6 +32,9 @@ from instances import tokens
 from instances.family import Family, require
 from instances.sets import Symmetric
 
+_TOLERANCE = "the tolerance is too large: answers within it may hide every member"
+_INCONSISTENT = "every member is further than tau from some answer"
+
 Rows = NDArray[np.intp]
 
 
@@ -99,7 +102,7 @@ class VersionSpace:
         """Name the member that is left, or predict the mean of those that are."""
         details: dict[str, Any] = {"asked": self.asked, "left": len(self.left)}
         if not len(self.left):
-            return nothing(family, Outcome.INCONSISTENT, **details)
+            return nothing(family, Outcome.NO_CLAIM, reason=_INCONSISTENT, **details)
         codes = self._listed.codes[self.left]
         if (codes == codes[0]).all():  # one, or some that are the same function
             return member(family, self._listed.secrets[self.left[0]], **details)
@@ -111,7 +114,8 @@ class VersionSpace:
             z = (words[:, 0, 0] ^ words[:, 1, 0]) >> np.uint64(1)
             return coded.labelled(x, means[z.astype(np.intp)])
 
-        outcome = outcome or Outcome.TOLERANCE
+        if outcome is None:
+            outcome, details["reason"] = Outcome.NO_CLAIM, _TOLERANCE
         return Hypothesis(predict=predict, outcome=outcome, details=details)
 
 
@@ -161,7 +165,7 @@ class Queries(Asking):
         """Ask until one candidate answers, or one alone is left."""
         signal = (1 - 2 * family.noise) / 2
         if not oracle.tau < signal / 2:
-            return nothing(family, Outcome.TOLERANCE, tau_below=float(signal / 2))
+            return nothing(family, Outcome.NO_CLAIM, reason=_TOLERANCE, tau_below=float(signal / 2))
         asked = 0
         try:
             for candidate in family.members():
@@ -214,7 +218,7 @@ class Pooled(Asking):
         tau = float(oracle.tau)
         signal = float(1 - 2 * family.noise) / 2
         if not tau < signal / 2:
-            return nothing(family, Outcome.TOLERANCE, tau_below=signal / 2)
+            return nothing(family, Outcome.NO_CLAIM, reason=_TOLERANCE, tau_below=signal / 2)
         means = Means(family)
         left = np.arange(family.size)
         limit = self.pool or pool_size(tau, signal, family.d - 1)
@@ -234,7 +238,7 @@ class Pooled(Asking):
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], left=len(left), asked=asked)
         if not len(left):
-            return nothing(family, Outcome.INCONSISTENT, asked=asked)
+            return nothing(family, Outcome.NO_CLAIM, reason=_INCONSISTENT, asked=asked)
         (found,) = secrets(means.members[left])
         return member(family, found, asked=asked, last_pool=limit)
 

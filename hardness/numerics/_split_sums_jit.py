@@ -32,14 +32,6 @@ def fill_sums(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
 
 
 @compiled
-def place_by_key(keys: Any, first: int, free: Any, order: Any) -> None:
-    """Put the indices first, first + 1, ... of keys where free says, and count it up: stable."""
-    for i in range(len(keys)):
-        order[free[keys[i]]] = first + i
-        free[keys[i]] += 1
-
-
-@compiled
 def join_pairs(
     left: Any,
     right: Any,

@@ -3,7 +3,6 @@
 Compiled at first use, which takes some seconds, and kept on disk.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,6 @@ from hardness.numerics.sparse_search import count_heads, head_at
 
 Sums = NDArray[np.unsignedinteger]
 _NO_COST = np.int64(1) << 62
-_AT_ONCE = 1 << 23  # numbers between two calls of `check`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,14 +38,6 @@ class HalfSums:
 
     def __len__(self) -> int:
         return sum(self.counts)
-
-    def all_sums(self, check: Callable[[], None] = lambda: None) -> Sums:
-        """Return all sums (vectors, N), N additions each; `check`, called at times, may raise."""
-        out = np.empty((len(self), self.columns.shape[2]), self.type)
-        for part in row_parts(out):
-            check()
-            out[part] = self.sums(part.start, part.stop - part.start)
-        return out
 
     def sums(self, start: int, count: int) -> Sums:
         """Return the sums mod q of vectors start .. start+count-1: (count, N)."""
@@ -104,32 +94,16 @@ class PairFit:
 class SortedSums:
     """Sums (M, N), sorted by keys: the parts of Z_q in which the first few sums lie."""
 
-    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = lambda: None) -> None:
-        """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
-
-        `check` is called between parts of the work, and may raise.
-        """
-        from hardness.numerics import _split_sums_jit as compiled
-
+    def __init__(self, sums: Sums, fit: PairFit) -> None:
+        """Sort them: takes the memory of the sums once more, and 24 bytes for each."""
         q = fit.tables.shape[1] // 2
         keys = np.zeros(len(sums), np.int64)
+        for i in range(fit.keyed):
+            keys = keys * fit.buckets + sums[:, i].astype(np.int64) * fit.buckets // q
         self._starts = np.zeros(fit.buckets**fit.keyed + 1, np.int64)
-        for part in row_parts(sums):
-            check()
-            for i in range(fit.keyed):
-                digit = sums[part, i].astype(np.int64) * fit.buckets // q
-                keys[part] = keys[part] * fit.buckets + digit
         self._starts[1:] = np.cumsum(np.bincount(keys, minlength=len(self._starts) - 1))
-        self._order = np.empty(len(sums), np.int64)
-        free = self._starts[:-1].copy()
-        for part in row_parts(sums):
-            check()
-            compiled.place_by_key(keys[part], part.start, free, self._order)
-        self._sums = np.empty_like(sums)
-        for part in row_parts(sums):
-            check()
-            self._sums[part] = sums[self._order[part]]
-        self._fit = fit
+        self._order = np.argsort(keys, kind="stable")
+        self._sums, self._fit = sums[self._order], fit
 
     def cheapest_pair(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
         """Try the pairs with sums left (L, N) that may fit: how many, and the indices of the best.
@@ -157,10 +131,3 @@ class SortedSums:
         if best[0] == _NO_COST:
             return int(tried), None
         return int(tried), (int(best[1]), int(self._order[best[2]]))
-
-
-def row_parts(sums: Sums) -> Iterator[slice]:
-    """Cut the rows of sums (M, N) in parts that take less than a second each."""
-    size = max(1, _AT_ONCE // sums.shape[1])
-    for start in range(0, len(sums), size):
-        yield slice(start, min(start + size, len(sums)))

@@ -10,6 +10,7 @@ from .examples import (
     ChoiceOracle as ChoiceOracle,
     Epochs as Epochs,
     ExampleOracle as ExampleOracle,
+    Rounds as Rounds,
     ValueOracle as ValueOracle,
 )
 from .means import Listed as Listed, Means as Means

@@ -5,10 +5,11 @@ keeps the members that this answer is within tau of; the rest are ruled out. At 
 of those that are left: every answer was right for it. [BFJKMR94, Kea98]
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,23 +57,6 @@ _LEAST = Fraction(1, 10**6)
 _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
 
 
-class Adversary(Protocol):
-    """An oracle that answers as badly as its tolerance allows, and keeps a record."""
-
-    family: Coded
-    tau: Fraction
-    meter: Meter
-
-    def ask(self, query: StatisticalQuery) -> float:
-        """Answer one query within tau of its mean for some member; counted; raises Spent."""
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a member that fits every answer given so far, uniformly."""
-
-    def record(self) -> GameRecord:
-        """Return the game so far."""
-
-
 def room(family: Coded, second: Fraction) -> Fraction:
     """Bound sum_S (E_S phi - reference)^2 for any query on a two-valued family, by Bessel.
 
@@ -86,15 +70,25 @@ def room(family: Coded, second: Fraction) -> Fraction:
     return ((1 - 2 * family.noise) / (2 * half)) ** 2 * second
 
 
-class _Book:
-    """What every adversary keeps: its rounds, in order."""
+class Adversary(ABC):
+    """An oracle that answers as badly as its tolerance allows, and keeps its rounds, in order."""
 
-    mode: str
-    family: Coded
-    tau: Fraction
+    mode: ClassVar[str]
 
-    def __init__(self) -> None:
+    def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
+        """Start with no round; raises UsageError for a tolerance that rounding would blur."""
+        if tau < _LEAST:
+            raise UsageError(f"tau={tau} given: against the adversary it must be at least {_LEAST}")
+        self.family, self.tau, self.meter = family, check_tau(tau), meter
         self._rounds: list[Round] = []
+
+    @abstractmethod
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query within tau of its mean for some member; counted; raises Spent."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw a member that fits every answer so far, uniformly."""
 
     def _note(self, before: int, left: int) -> None:
         self._rounds.append(Round(ruled_out=before - left, left=left))
@@ -104,7 +98,7 @@ class _Book:
         return GameRecord(mode=self.mode, members=self.family.size or 0, rounds=tuple(self._rounds))
 
 
-class ReferenceAdversary(_Book):
+class ReferenceAdversary(Adversary):
     """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
 
     It plays for families with a `scheme`, and others whose members can be listed. Any query of z
@@ -126,10 +120,9 @@ class ReferenceAdversary(_Book):
         self, family: Coded, tau: Fraction, meter: Meter, second: Fraction | None = None
     ) -> None:
         """Start with all members alive; `second` is the eigenvalue of `room`, if known."""
-        self.family, self.tau, self.meter = family, _check_tau(tau), meter
+        super().__init__(family, tau, meter)
         self._means = follow(family)
         self._alive = np.ones(family.size or 0, np.bool_)
-        super().__init__()
         self.room = room(family, second) if second is not None and two_levels(family) else None
 
     @property
@@ -140,7 +133,6 @@ class ReferenceAdversary(_Book):
     def ask(self, query: StatisticalQuery) -> float:
         """Answer one query."""
         self.meter.take_query()
-        _require(query, self.family)
         means, reference = self._means.with_reference(query)
         fits = self._fits(means, reference)
         self._check(means, reference)
@@ -185,7 +177,7 @@ class ReferenceAdversary(_Book):
         return self._means.secret(int(left[rng.integers(len(left))]))
 
 
-class CertificateAdversary(_Book):
+class CertificateAdversary(Adversary):
     """Plays for characters of any number, where members cannot be listed: answers them by 0.
 
     A character is the mean of one member alone, so it rules out that one; no member is chosen until
@@ -201,11 +193,9 @@ class CertificateAdversary(_Book):
                 f"{family} given: members are too many to follow one by one, and for more "
                 "than that only parities have an adversary here"
             )
-        self.family: Coded = family
+        super().__init__(family, tau, meter)
         self._characters = family
-        self.tau, self.meter = _check_tau(tau), meter
         self._out: set[Secret] = set()
-        super().__init__()
 
     @property
     def alive(self) -> int:
@@ -242,18 +232,6 @@ class CertificateAdversary(_Book):
                 return found
 
 
-def _check_tau(tau: Fraction) -> Fraction:
-    """Refuse a tolerance that the rounding of means would blur; raises UsageError."""
-    if tau < _LEAST:
-        raise UsageError(f"tau={tau} given: against the adversary it must be at least {_LEAST}")
-    return check_tau(tau)
-
-
 def two_levels(family: Coded) -> bool:
     """Return whether labels have two levels, so that every query on them is correlational."""
     return len(set(family.levels)) == 2
-
-
-def _require(query: Any, family: Coded) -> None:
-    if hasattr(query, "require"):
-        query.require(family)

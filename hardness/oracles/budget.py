@@ -1,6 +1,5 @@
 """Budgets and their use: examples, queries, values, seconds, bytes."""
 
-import math
 import os
 import sys
 from contextlib import suppress
@@ -53,6 +52,12 @@ class Budget:
                     f"a budget of {found:g} {name} given: it must be above 0 and at most "
                     f"{_LONGEST:g}; leave it out for no limit"
                 )
+
+    @property
+    def needs_process(self) -> bool:
+        """Whether only a process of its own keeps a learner within it that computes for long."""
+        limits = (self.seconds, self.cpu_seconds, self.memory_bytes)
+        return os.name == "posix" and any(limit is not None for limit in limits)
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -146,15 +151,6 @@ class Meter:
         """Raise Spent where the seconds are over."""
         if not self.has_time():
             raise Spent("seconds")
-
-    def left(self) -> float:
-        """Return the seconds that are left, infinite without a limit; raises Spent where none are.
-
-        >>> Meter(Budget()).left()
-        inf
-        """
-        self.require_time()
-        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds
 
     def usage(self) -> Usage:
         """Return what was used so far."""

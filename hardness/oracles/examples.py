@@ -5,7 +5,6 @@ queries binds a learner that asks them.
 """
 
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,44 @@ class ExampleOracle:
         return self._source.examples(0, self._next)
 
 
+class Rounds:
+    """Gives the numbers of examples that were drawn, again and again, each round in a new order.
+
+    Examples that are given again are not new evidence: a learner that estimates or tests with its
+    examples must not draw them from here.
+
+    >>> from hardness.oracles import Budget
+    >>> rounds = Rounds(np.arange(5), Meter(Budget()), np.random.default_rng(0))
+    >>> [len(rounds.draw(3)) for _ in range(4)], rounds.round
+    ([3, 2, 3, 2], 2)
+    """
+
+    def __init__(self, rows: NDArray[np.int64], meter: Meter, rng: np.random.Generator) -> None:
+        """Start before the first round of these numbers; rng orders each."""
+        self.round = 0
+        self._rows, self._meter, self._rng = rows, meter, rng
+        self._left = rows[:0]  # of the round
+
+    @property
+    def ended(self) -> bool:
+        """Whether a round is at its end."""
+        return not len(self._left)
+
+    def draw(self, count: int) -> NDArray[np.int64]:
+        """Return the next numbers, at most `count` and of one round; raises Spent: seconds."""
+        self._meter.require_time()
+        if self.ended:
+            self.round += 1
+            self._left = self._rng.permutation(self._rows)
+        rows, self._left = self._left[:count], self._left[count:]
+        return rows
+
+
 class Epochs(ExampleOracle):
-    """Gives the examples of an oracle, then the same ones again, in a new order in each epoch.
+    """Gives the examples of an oracle, then the same ones again in `Rounds`, one for each epoch.
 
     The meter counts an example once: its examples are distinct ones. The first epoch ends with the
-    oracle's examples, or with the budget's. What is given again is no new evidence: a learner that
-    estimates or tests with its examples must not draw them from here.
+    oracle's examples, or with the budget's.
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -70,42 +101,42 @@ class Epochs(ExampleOracle):
     def __init__(self, oracle: ExampleOracle, epochs: int, rng: np.random.Generator) -> None:
         """Start the first of so many epochs; rng orders the others."""
         self.family, self.meter = oracle.family, oracle.meter
-        self.epoch = 1
         self._oracle, self._epochs, self._rng = oracle, epochs, rng
-        self._given: list[Examples] = []  # in the first epoch
-        self._order = np.zeros(0, np.int64)  # of the rest of a later one
+        self._first: list[Examples] = []  # epoch's, if there is another
+        self._rounds: Rounds | None = None  # after it
+        self._tensors: dict[str, NDArray[Any]] = {}
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch, from 1."""
+        return 1 + self._rounds.round if self._rounds else 1
 
     @property
     def ended(self) -> bool:
         """Whether all epochs are done, of more than one."""
-        return 1 < self._epochs == self.epoch and not len(self._order)
+        return self._rounds is not None and self.epoch == self._epochs and self._rounds.ended
 
     def draw(self, count: int) -> Examples:
         """Return the next examples of an epoch, at most `count`; raises Spent after the last."""
-        if self.epoch == 1:
+        if self._rounds is None:
             try:
-                found = self._oracle.draw(count)
+                drawn = self._oracle.draw(count)
             except Spent as spent:
-                if spent.resource != "examples" or not self._given:
+                if spent.resource != "examples" or not self._first:
                     raise
+                parts = [part.tensors for part in self._first]
+                self._tensors = {n: np.concatenate([p[n] for p in parts]) for n in parts[0]}
+                rows = np.arange(sum(map(len, self._first)))
+                self._rounds, self._first = Rounds(rows, self.meter, self._rng), []
             else:
                 if self._epochs > 1:
-                    self._given.append(found)
-                    require_examples(self.family, sum(map(len, self._given)))
-                return found
-        self.meter.require_time()
-        if not len(self._order):
-            if self.epoch == self._epochs:
-                raise Spent("examples")
-            self.epoch += 1
-            self._order = self._rng.permutation(sum(map(len, self._given)))
-        rows, self._order = self._order[:count], self._order[count:]
+                    self._first.append(drawn)
+                    require_examples(self.family, sum(map(len, self._first)))
+                return drawn
+        if self.ended:
+            raise Spent("examples")
+        rows = self._rounds.draw(count)
         return self.family.restore({n: t[rows] for n, t in self._tensors.items()}, len(rows))
-
-    @cached_property
-    def _tensors(self) -> dict[str, NDArray[Any]]:
-        parts = [found.tensors for found in self._given]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 class ValueOracle:

@@ -9,7 +9,7 @@ formulas.
 import itertools
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -30,16 +30,6 @@ _LISTED = 1 << 27  # codes of members over z
 _CHUNK = 1 << 16
 _CACHED = 1 << 18  # numbers that a core's cache holds
 Values = NDArray[np.float64]
-
-
-class Expectations(Protocol):
-    """All members of a family, in an order, and what a query's expectation is for each."""
-
-    def secret(self, row: int) -> Secret:
-        """Return the secret of a member."""
-
-    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
-        """Compute E phi for every member, (N,), and the mean for the family alone."""
 
 
 class Means:
@@ -201,7 +191,7 @@ def unlisted(family: Family) -> str | None:
     return None
 
 
-def follow(family: Family) -> Expectations:
+def follow(family: Family) -> Means | Listed:
     """Follow every member of a family: by its scheme where it has one; raises UsageError.
 
     >>> from instances import parse
@@ -225,8 +215,8 @@ def can_follow(family: Family) -> bool:
     return family.d - 1 <= MOST and family.size * 2**family.m <= _LOOKUPS
 
 
-def mean_of(family: Coded, query: FactorQuery, secret: Secret) -> float:
-    """Compute E phi for one member exactly, for up to 26 coordinates of z; raises UsageError."""
+def mean_of(family: Coded, query: StatisticalQuery | FactorQuery, secret: Secret) -> float:
+    """Compute E phi for one member exactly; raises UsageError as `by_code` does."""
     if isinstance(family, Symmetric):
         _require_cube(family)
         family.require_member(secret)
@@ -310,21 +300,22 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
             f"d={d} given: a query of raw tokens is averaged over 4^d of them, 2d <= {MOST}; ask a "
             "Character, a Pool, a Table or a Factor of z and the label's factor"
         )
-    tables = np.zeros((len(family.levels), 1 << (d - 1)))
-    closed = 0.0
-    first = np.arange(1 << d, dtype=np.uint64)
+    levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
+    tables = np.zeros((levels, 1 << (d - 1)))
+    closed, each = 0.0, max(1, _CHUNK >> d)
 
-    def mean(words: NDArray[np.uint64], code: int) -> float:
-        codes = np.full(len(first), code, family.code_type)
-        return float(query.values(CodedExamples(family=family, words=words, codes=codes)).mean())
+    def mean(z: NDArray[np.uint64], code: int) -> Values:
+        words = np.stack(np.broadcast_arrays(first, first ^ z[:, None]), axis=2).reshape(-1, 2, 1)
+        codes = np.full(len(words), code, family.code_type)
+        values = query.values(CodedExamples(family=family, words=words, codes=codes))
+        return values.reshape(len(z), -1).mean(axis=1)
 
-    for z in range(1 << d):
-        words = np.stack([first, first ^ np.uint64(z)], axis=1)[..., None]
-        if not z & 1:
-            closed += mean(words, 0) / 2 / len(tables[0])
-            continue
-        for code, row in enumerate(tables):
-            row[z >> 1] = mean(words, code)
+    for start in range(0, 1 << (d - 1), each):
+        part = slice(start, min(start + each, 1 << (d - 1)))
+        even = np.arange(part.start, part.stop, dtype=np.uint64) << np.uint64(1)
+        closed += float(mean(even, 0).sum()) / (1 << d)
+        for code in range(levels):
+            tables[code, part] = mean(even | np.uint64(1), code)
     return tables, closed
 
 

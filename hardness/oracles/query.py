@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.coded import Coded, CodedExamples, as_coded, require_coded
+from instances.coded import Coded, as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret
 
@@ -203,30 +203,3 @@ def bounded(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
         # Which value it was might say more of the labels than an answer within tau may.
         raise UsageError("a query gave a value outside of [-1, 1]: values in it are allowed")
     return values
-
-
-def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> float:
-    """Compute E phi exactly over all 2^(2d) tokens, d <= 10; the label noise is averaged too.
-
-    Raises UsageError for d > 10.
-    """
-    family = require_coded(family)
-    d = family.d
-    if d > 10:
-        raise UsageError(
-            f"d={d} given: an exact answer to any query enumerates 4^d tokens, d <= 10"
-        )
-    total = 0.0
-    for start in range(0, 1 << 2 * d, 1 << 14):
-        index = np.arange(start, min(start + (1 << 14), 1 << 2 * d), dtype=np.uint64)
-        words = np.stack([index & np.uint64((1 << d) - 1), index >> np.uint64(d)], axis=1)[
-            ..., None
-        ]
-        opened, clean = family.open(words), family.codes(secret, words, np.zeros(len(words), bool))
-        for code in range(len(family.levels)):
-            weights = np.where(opened, family.channel[clean, code], code == 0)
-            if weights.any():
-                codes = np.where(opened, code, 0).astype(family.code_type)
-                examples = CodedExamples(family=family, words=words, codes=codes)
-                total += float(weights @ query.values(examples))
-    return total / 4**d

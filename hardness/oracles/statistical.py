@@ -9,8 +9,8 @@ from typing import Protocol
 
 from hardness.oracles.budget import Meter
 from hardness.oracles.means import mean_of
-from hardness.oracles.query import Character, FactorQuery, StatisticalQuery, enumerate_mean
-from instances.coded import Coded
+from hardness.oracles.query import Character, StatisticalQuery
+from instances.coded import require_coded
 from instances.errors import UsageError
 from instances.family import Family, Instance
 from instances.sets import Symmetric
@@ -68,8 +68,8 @@ class SampledOracle:
 class ExactOracle:
     """Answers by the exact expectation.
 
-    Of a character at any d where there is a `scheme`, of a query of z and the factor for d <= 27,
-    of any query for d <= 10.
+    Of a character of a hidden set at any d, of a query of z and the factor for d <= 27, of any
+    query for d <= 13.
     """
 
     def __init__(self, instance: Instance, tau: Fraction, meter: Meter) -> None:
@@ -81,13 +81,10 @@ class ExactOracle:
         """Answer one query exactly."""
         self.meter.take_query()
         family, secret = self._instance.family, self._instance.hidden.secret
-        sets = isinstance(family, Symmetric)
         if isinstance(family, Symmetric) and isinstance(query, Character):
             query.require(family)
             return float(family.coefficient(secret, query.subset))
-        if isinstance(query, FactorQuery) and isinstance(family, Coded) and (sets or family.factor):
-            return mean_of(family, query, secret)
-        return enumerate_mean(query, family, secret)
+        return mean_of(require_coded(family), query, secret)
 
 
 def check_tau(tau: Fraction) -> Fraction:

@@ -82,7 +82,7 @@ def _of_hidden_sets(problem: HiddenSets) -> str:
 
 
 def _of_residues(problem: Residues, labels: str) -> str:
-    n, q, h, parts, entries = problem.n, problem.q, problem.h, problem.parts, problem.entries
+    n, q, h, parts, entries = problem.n, problem.q, problem.h, problem.levels, problem.entries
     numbers = f"uniform on Z_{q}{' without 0' if h else ''}"
     if entries is not None:
         gaps = {*range(min(entries), max(entries))} - {*entries} - ({0} if h else set())
@@ -123,15 +123,16 @@ def _of_directions(problem: Directions) -> str:
 
 
 def _of_functions(problem: Functions) -> str:
-    what = "with the values -1 and +1, by their tables" if problem.two else "by their tables"
-    if not problem.two:
+    two = problem.levels == 2
+    what = "with the values -1 and +1, by their tables" if two else "by their tables"
+    if not two:
         less = ", each less the mean of all" if problem.centred else ""
         what += f"{less}, scaled to norm 1"
     text = (
         f"Members are {len(problem.tables)} functions of {problem.n} fair signs {what}, all as "
         f"likely; labels are their values. {_FAMILY}"
     )
-    if problem.two and problem.centred:
+    if two and problem.centred:
         text += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
     return text
 
@@ -257,7 +258,7 @@ def _queries(certificate: "Certificate", claim: "Claim") -> str:
         what = f"queries to STAT({tau}), of values in [-1,1]"
         if oracle == "csq":
             listed = certificate.parsed
-            real = isinstance(listed, Functions) and not listed.two
+            real = isinstance(listed, Functions) and listed.levels != 2
             scaled = "norm 1 with h, E h^2 <= 1" if real else "[-1,1] with h, |h| <= 1"
             what = f"correlations of labels scaled to {scaled}, within {tau}"
     numbers = claim.numbers
@@ -362,7 +363,7 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
 
 def _reduction(certificate: "Certificate", claim: "Claim") -> str:
     problem, terms, numbers = certificate.parsed, claim.terms, claim.numbers
-    n, q, p = problem.n, problem.q, problem.parts
+    n, q, p = problem.n, problem.q, problem.levels
     bound, examples, last = (int(Fraction(terms[k])) for k in ("bound", "examples", "horizon"))
     binary = problem.entries is not None and set(problem.entries) <= {0, 1}
     lost = Fraction(p * bound, q)  # at most 1/2: 1 / ln(1 + lost) is 1/lost + 1/2 - lost/12 + ..

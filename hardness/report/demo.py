@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from hardness.bounds import Certificate, Verification
-from hardness.learners.trained import Mlp, Student
+from hardness.learners.mlp import Mlp
+from hardness.learners.student import Student
 from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table

@@ -29,13 +29,12 @@ def _optimum(found: Optimum) -> list[str]:
     if exact and len(exact) <= _LONG:
         known = f" = {exact} (exact)" if "/" in exact else " (exact)"
     minimum, here = found.numerical, next(one for one in found.curve if one.n == found.n).bayes
-    given, raw = found.integrated, found.raw
+    given = found.integrated
     how = f"{here.samples} prompts" if here.mean else "exact: n >= d, no noise"
     evidence = [
         ["gradient at A*", f"{found.gradient:.1e}", "closed form, largest entry"],
         ["minimum found - L*", f"{minimum.difference:.1e}", f"L-BFGS, {minimum.steps} steps"],
         ["Monte Carlo given S", _interval(given), f"{given.samples} prompts, {_z(given)}"],
-        ["raw prompts", _interval(raw), f"{_z(raw)}, kurtosis {raw.kurtosis:.0f} (normal 3)"],
         ["Bayes, same prompt", _interval(here) if here.mean else "0", how],
     ]
     return [
@@ -113,10 +112,6 @@ def _train(found: Trained) -> list[str]:
     """What training found, how it compares with the scalar solution, how each is known."""
     loss, known, rare = found.loss, found.reference, found.rare
     low, high = loss.interval
-    fixed = found.method == "lbfgs"
-    method = f"L-BFGS on {found.samples} fixed Gram matrices"
-    if not fixed:
-        method = f"Adam, {found.samples} fresh Gram matrices a step"
     reference = ["reference  no reference: nothing exact is known for this law and depth"]
     if known is not None:
         reference = [
@@ -126,7 +121,6 @@ def _train(found: Trained) -> list[str]:
             f"           trained / reference = {loss.value / known.loss:.4f} on prompts as "
             "they are drawn",
         ]
-    own = "the samples it was trained on" if fixed else "the fixed sample that picks a restart"
     runs = enumerate(found.runs, 1)
     each = [{"start": i, **vars(run)} for i, run in runs]
     return [
@@ -134,21 +128,22 @@ def _train(found: Trained) -> list[str]:
         f"who predicts 0 loses {found.power:.5g}",
         f"trained    {count(found.layers, 'layer')}, {FREE[found.free]}, "
         f"{'whitened' if found.whiten else 'raw'} coordinates,",
-        f"           {method}, random start, seed {found.seed}",
+        f"           L-BFGS on {found.samples} fixed Gram matrices, random start, "
+        f"seed {found.seed}",
         f"loss       {loss.value:.5g} +- {loss.error:.2g} on {loss.samples} fresh "
         f"samples; 99 %: {outward(low, high, '.5g', ' .. ')}",
         *reference,
         f"rare       {rare.value:.5g} +- {rare.error:.2g} by importance sampling, the "
         f"heaviest of {rare.samples} has",
         f"           {100 * rare.share:.2g} % of it: {_verdict(found)}",
-        f"training   {found.training_loss:.5g} on {own}",
+        f"training   {found.training_loss:.5g} on the samples it was trained on",
         "",
         "distance of the whitened matrices from a multiple of I, |M - (tr M/d) I| / |M|",
         table(["layer", "Q", "tr Q/d", "P", "tr P/d"], _distances(found)),
         "",
         sheet(
             [{"start": i, **run} for i, run in enumerate(each, 1)],
-            {"loss": ".5g", "seconds": ".1f"},
+            {"loss": ".5g"},
         ),
     ]
 

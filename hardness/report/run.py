@@ -21,7 +21,7 @@ _TINY = 5e-5  # in four decimals it would be 0
 def run_words(found: "Run") -> str:
     """Write one run."""
     usage, risk = found.usage, found.risk
-    ran = found.outcome is not Outcome.NOT_LOADED
+    ran = found.began
     measured = "not measured" if ran else "- (nothing ran)"
     used = f"{usage.examples} examples, {usage.queries} queries, "
     used += f"{usage.values} values, " if usage.values else ""
@@ -52,7 +52,7 @@ def run_words(found: "Run") -> str:
         f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
         for k, v in found.details.items()
         if v is not None
-        and k not in ("printed", "notes")
+        and k not in ("printed", "notes", "reason")
         and not isinstance(v, dict)
         and not _is_long(v)
     ]
@@ -80,6 +80,7 @@ def run_words(found: "Run") -> str:
         [
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
             f"outcome  {good(ended) if ended == 'solved' else ended}: {advice}",
+            *([f"reason   {found.details['reason']}"] if "reason" in found.details else []),
             *_untold(found),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",

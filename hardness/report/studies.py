@@ -2,7 +2,9 @@
 
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,20 +13,22 @@ from hardness.lwe.attacks.usvp import SMALL
 from hardness.lwe.record import Estimate
 from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
-from hardness.runs.attack import AttackResult, Attacks
+from hardness.runs.attack import AttackResult, Attacks, estimate_of
 from hardness.runs.cells import Cost
 from hardness.runs.claim import claim_words
 from hardness.runs.distinguish import WORLDS, Distinction
 from hardness.runs.names import brief_spec, short
+from hardness.runs.registry import ATTACKS
+from instances.errors import ToolkitError
 from instances.limits import readable_bytes
 from instances.numbers import outward
+from instances.spec import parse_stored
 
 if TYPE_CHECKING:
     from hardness.learners.spectra import Spectrum
     from hardness.runs.conformance import Conformance
     from hardness.runs.spectrum import Spectra
 
-_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND, Outcome.AMBIGUOUS)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
 
@@ -36,14 +40,51 @@ def one_attack_words(found: AttackResult) -> str:
 
 def planned_words(name: str, found: Estimate) -> str:
     """Write what the estimate says of a lattice attack before it starts."""
-    own = found.name in ("usvp", "guess+usvp")  # at the parameters of the learner
-    said = "by its estimate" if own else f"the least estimate of {found.name} has"
-    tries = f", 2^{found.repetitions:.1f} tries if no right one fails" if found.repetitions else ""
     fails = ": too small for the secret to stand out" if SMALL in found.note else ""
+    tries = f", 2^{found.repetitions:.1f} tries if no right one fails" if found.repetitions else ""
     return (
-        f"{name}: {said} blocks of {found.beta}{fails}{tries}, dimension {found.d}, {found.m} "
-        f"samples, 2^{found.rank:.1f} operations"
+        f"{name}: {_estimated(found)} block {found.beta}{fails}{tries}, dimension {found.d}, "
+        f"{found.sample_words} samples, 2^{found.rank:.1f} operations"
     )
+
+
+def _estimated(found: Estimate) -> str:
+    """Say whether an estimate is at the parameters of the learner, or the least of any."""
+    return "least" if found.name == "dual_guess" else "estimate"
+
+
+def _beside(attacks: Sequence[AttackResult]) -> list[str]:
+    """Write a table of estimates beside the medians of runs, of attacks that have one."""
+    rows = []
+    for attack in attacks:
+        name = short(attack.learner)
+        if name.partition(":")[0] not in ATTACKS:
+            continue
+        try:
+            found = estimate_of(attack.learner, parse_stored(attack.spec))
+        except ToolkitError:  # of a family whose file is gone
+            found = None
+        if found is None:
+            continue
+        tries = f"2^{found.repetitions:.1f}" if found.repetitions else None
+        formula = [found.beta, tries, found.d if found.beta else None, found.samples]
+        taken = [_detail(attack, name) for name in ("block", "tries", "dimension", "samples")]
+        taken[:3] = [value if by else None for value, by in zip(taken[:3], formula, strict=False)]
+        rows += [
+            [name, _estimated(found), *_dashed(formula), f"2^{found.rank:.1f}", "-"],
+            ["", "runs", *_dashed(taken), "-", number(attack.median("seconds"))],
+        ]
+    header = ["attack", "", "block", "tries", "dimension", "samples", "operations", "seconds"]
+    return ["", table(header, rows)] if rows else []
+
+
+def _detail(attack: AttackResult, name: str) -> float | None:
+    values = [run.details[name] for run in attack.runs if name in run.details]
+    return median(values) if values else None
+
+
+def _dashed(values: Sequence[Any]) -> list[str]:
+    return ["-" if v is None else v if isinstance(v, str) else number(v) for v in values]
 
 
 def attack_words(every: Attacks) -> str:
@@ -63,6 +104,7 @@ def attack_words(every: Attacks) -> str:
     header = ["attack", "found", "rate at 95%", *costs, "peak memory"]
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
     lines += [f"{short(attack.learner)}: {_ends(attack)}" for attack in attacks]
+    lines += _beside(attacks)
     lines += unbound_words((run for attack in attacks for run in attack.runs), short)
     notes = dict.fromkeys(n for attack in attacks for n in attack.runs[0].details.get("notes", ()))
     lines += [*notes, *(f"{name}: did not run: {why}" for name, why in every.not_run.items())]
@@ -96,13 +138,15 @@ def _ends(one: AttackResult) -> str:
     outcomes = Counter(run.outcome.value for run in one.runs)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
     if one.judged or len(one.runs) > 1:
-        raised = next((run.details for run in one.runs if run.outcome is Outcome.RAISED), {})
+        raised = next((run.details for run in one.runs if run.outcome is Outcome.CRASHED), {})
         told = raised.get("learner", raised)  # of the learner that was decoded
         return counts + (f"; {told['type']}: {told['message']}" if "message" in told else "")
     details, ended = one.runs[0].details, one.runs[0].outcome
     said = claim_words(details)
-    if one.claims or ended in _NAMED:
+    if one.claims or ended is Outcome.UNJUDGED or "claimed_entries" in details:
         return said
+    if ended is Outcome.NO_CLAIM:
+        return f"{said}: {details['reason']}" if "reason" in details else said
     wanted = details.get("samples_wanted")
     return f"{said}: {ended.value}" + (
         f", {details['samples']} samples of {wanted} that it wants" if wanted else ""

@@ -37,6 +37,8 @@ _BUILT_IN = {
     "pooled": (5, 4),
     "staged": (0, 2),
     "levenberg": (5, 0),
+    "transformer": (0, 4),
+    "attention": (1, 3),
     "linear": (1, 6),
     "lifted": (2, 1),
     "bruteforce": (0, 1),

@@ -1,6 +1,8 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -183,54 +185,26 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
     They are learners that look for the secret itself, but for `dual`, whose sizes are chosen
-    for each problem. `primal` leaves out as many coordinates as cost the least by estimate,
-    and has the block size of that where the extra `lattice` is there.
+    for each problem. `primal` drops as many coordinates as cost the least by estimate, and has the
+    block size of that if the extra `lattice` is installed.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]
     ('mitm', 'bruteforce')
     """
     plain = [name for name in ATTACKS if name != "dual"]  # it runs if it is asked for
-    names = [name for name in plain if not parse_learner(name).supports(family)]
-    known = _estimates(family, names)
-    last = max((one.rank for one in known.values()), default=0.0) + 1
-    names.sort(key=lambda name: known[name].rank if name in known else last)
-    return tuple(_chosen(name, known.get(name)) for name in names)
+    least = {n: least_estimate(n, family) for n in plain if not parse_learner(n).supports(family)}
+    names = sorted(least, key=lambda name: found.rank if (found := least[name]) else math.inf)
+    return tuple(_sized_primal(least[n]) if n == "primal" else n for n in names)
 
 
-def estimate_of(name: str, family: Family) -> Estimate | None:
-    """Estimate what a learner takes by a formula; None where none speaks of it.
-
-    Of `primal` that is at its own parameters, of others the least of any.
-
-    >>> from instances import parse
-    >>> found = estimate_of("primal:zeta=70", parse("toy-128"))
-    >>> found.name, found.beta, found.zeta, round(found.repetitions, 1)
-    ('guess+usvp', 2, 70, 6.8)
-    """
-    kind = name.partition(":")[0]
-    learner, result = parse_learner(name), _estimates(family, (kind,)).get(kind)
-    if not isinstance(learner, Primal) or result is None:
-        return result
-    asked = parameters_of(family)
-    zeta, m = learner.zeta, learner.count(family.linear_forms or family.refuse("linear_forms"))
-    if zeta:
-        result = usvp_at(without(asked, zeta), DEFAULT, learner.block, m)
-        return behind(result, asked, zeta, DEFAULT)
-    sizes = np.arange(2, learner.block + 1)  # blocks grow until it is found
-    able = Embedding(asked).margin(sizes, m) >= 0
-    return usvp_at(asked, DEFAULT, int(sizes[able.argmax() if able.any() else -1]), m)
-
-
-def _chosen(name: str, found: Estimate | None) -> str:
-    if name != "primal":
-        return name
-    zeta = (found and found.zeta) or 0
-    block = (found and found.beta) or LLL_BLOCK
+def _sized_primal(found: Estimate | None) -> str:
+    """Name the primal attack with the sizes of its estimate, as far as they run here."""
+    zeta, block = (found.zeta or 0, found.beta or LLL_BLOCK) if found else (0, LLL_BLOCK)
     block = min(block if zeta else max(_BLOCK, block), LARGEST_BLOCK)
-    chosen = [f"block={block}"] if find_spec("fpylll") else []
-    chosen += [f"zeta={zeta}"] if zeta else []
-    return f"primal:{','.join(chosen)}" if chosen else name
+    sizes = [f"block={block}"] if find_spec("fpylll") else []
+    sizes += [f"zeta={zeta}"] if zeta else []
+    return f"primal:{','.join(sizes)}" if sizes else "primal"
 
 
 def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
@@ -240,35 +214,57 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     >>> out_of_reach(parse("toy-80"), ("mitm", "bkw"))
     {'bkw': 'about 2^65 operations are estimated; --learner bkw runs it'}
     """
-    kinds = [name.partition(":")[0] for name in names]
-    bits = {kind: result.rop for kind, result in _estimates(family, kinds).items()}
+    least = {name: least_estimate(name.partition(":")[0], family) for name in names}
+    bits = {name: found.rop for name, found in least.items() if found and found.rop}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
-        for name in names
-        if (cost := bits.get(name.partition(":")[0])) and cost > _REACH
+        for name, cost in bits.items()
+        if cost > _REACH
     }
 
 
-def _estimates(family: Family, learners: Iterable[str]) -> dict[str, Estimate]:
-    """The least that attacks of learners cost by formulas, by learner; those that apply."""
-    formulas = {name: _FORMULAS[name] for name in learners if name in _FORMULAS}
-    only = tuple(dict.fromkeys(attack for names in formulas.values() for attack in names))
+def estimate_of(name: str, family: Family) -> Estimate | None:
+    """Estimate what a learner takes by a formula; None if no formula is about it.
+
+    Of `primal` that is at its own parameters, of others the least of any.
+
+    >>> from instances import parse
+    >>> found = estimate_of("primal:zeta=70", parse("toy-128"))
+    >>> found.name, found.beta, found.zeta, round(found.repetitions, 1)
+    ('guess+usvp', 2, 70, 6.8)
+    """
+    learner, forms = parse_learner(name), family.linear_forms
+    if not isinstance(learner, Primal):
+        return least_estimate(name.partition(":")[0], family)
+    if forms is None or learner.supports(family):
+        return None
+    asked = parameters_of(family)
+    zeta, m, block = learner.zeta, learner.lattice_samples(forms), learner.block
+    if zeta:
+        if asked.secret.weight is None:  # all values are guessed by the formula, zeros here
+            return None
+        found = usvp_at(without(asked, zeta), DEFAULT, block, m)
+        return behind(found, asked, zeta, DEFAULT)
+    if block > LLL_BLOCK:  # blocks grow until the secret is found
+        sizes = np.arange(LLL_BLOCK, block + 1)
+        able = Embedding(asked).margin(sizes, m) >= 0
+        block = int(sizes[able.argmax() if able.any() else -1])
+    return usvp_at(asked, DEFAULT, block, m)
+
+
+@lru_cache(64)
+def least_estimate(kind: str, family: Family) -> Estimate | None:
+    """Estimate the least that an attack costs with any parameters; None if no formula applies."""
+    only = _FORMULAS.get(kind, ())
     try:
         asked = parameters_of(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
         estimates = estimate_all(asked, family.spec, only=only).estimates if only else ()
-        by_name = {attack.name: attack for attack in estimates if attack.applies}
-        if "guess+usvp" in by_name and by_name["guess+usvp"].space:  # no zeros, but all values
-            del by_name["guess+usvp"]
     except ToolkitError:  # of a family that formulas do not speak of
-        return {}
-    each = {
-        learner: [by_name[n] for n in names if n in by_name] for learner, names in formulas.items()
-    }
-    return {
-        learner: min(ones, key=lambda attack: attack.rank) for learner, ones in each.items() if ones
-    }
+        return None
+    zeros = (e for e in estimates if e.applies and not (e.name == "guess+usvp" and e.space))
+    return min(zeros, key=lambda found: found.rank, default=None)
 
 
 def attack(

@@ -140,8 +140,8 @@ def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[st
     entries = list[int | None](folder.family.to_linear(hypothesis.secret))
     for place in facts["open"]:
         entries[place] = None
-    several = replace(hypothesis, secret=None, outcome=Outcome.AMBIGUOUS)
-    return several, {"fit": facts, "claimed_entries": entries}
+    several = replace(hypothesis, secret=None, outcome=Outcome.NO_CLAIM)
+    return several, {"fit": facts, "claimed_entries": entries, "reason": "several secrets fit"}
 
 
 def _off(residuals: NDArray[np.int64], law: Integers | None) -> float:

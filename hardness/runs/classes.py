@@ -10,7 +10,13 @@ from instances.dense import Dense
 from instances.family import Family
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
-GRADIENT = ("student", "mlp", "levenberg")  # learners that descend gradients over batches
+GRADIENT = (
+    "student",
+    "mlp",
+    "levenberg",
+    "transformer",
+    "attention",
+)  # learners that descend gradients over batches
 
 VIEWS: dict[View, str] = {
     "tokens": "the tokens and the label of each example, as they are drawn",

@@ -4,6 +4,9 @@ What would end a run is a failure; what makes its results worth less is a warnin
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +14,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
-from hardness.oracles import Budget
+from hardness.learners.remote import SubprocessLearner
+from hardness.oracles import Budget, Spent
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run, learn_once, run
@@ -21,6 +24,7 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.result import TableRow
 from instances.spec import parse_stored
+from instances.strict import one_line
 
 Level = Literal["ok", "warning", "failure"]
 SPECS = (
@@ -29,17 +33,10 @@ SPECS = (
 )
 _SECONDS, _TOKENS = 20.0, 257
 _BUDGET = Budget(examples=1000, seconds=_SECONDS)
-_SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT)
 _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
-    *(
-        Outcome.SOLVED,
-        Outcome.UNIDENTIFIED,
-        Outcome.PARTIAL,
-        Outcome.LEARNED_NOTHING,
-        Outcome.NOISY,
-        Outcome.TOLERANCE,
-    ),
-    *(Outcome.INCONSISTENT, Outcome.NOT_FOUND, Outcome.DEGENERATE, Outcome.DIVERGED, *_SPENT),
+    *(Outcome.SOLVED, Outcome.UNIDENTIFIED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING),
+    *(Outcome.NO_CLAIM, Outcome.STAGE_FAILED),
+    *(Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT),
 )
 
 
@@ -94,15 +91,84 @@ def conformance(
         raise UsageError(
             f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
         )
-    if not specs:
-        raise UsageError("no specs given: a learner is checked on at least one family")
-    families = [parse_stored(spec) for spec in specs]
+    families = _families(specs)
     learner.supports(families[0])  # the file is there
     try:
         described = learner.describe()
     except Failed as failed:
         found = Finding(check="loads", level="failure", found=_said(failed.outcome, failed.details))
         return Conformance(learner=name, described={}, findings=(found,))
+    return _checked(name, learner, described, families, progress)
+
+
+def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
+    """Check that an object of yours keeps to the protocol of learners, as `learners check` does.
+
+    learner: a function learn(x, y), an estimator, a torch module, or what has learn(oracle, rng).
+    specs: of small families to try it on. It runs in this process. Raises ToolkitError with the
+    first check that fails, as scikit-learn's check_estimator does; else returns all findings.
+
+    >>> def zero(x, y):
+    ...     return lambda x: 0.0 * x
+    >>> check_learner(zero, ("parity:d=8,m=1",)).conforms
+    True
+    """
+    from hardness.learners.plugins import adapt
+
+    made = _Guarded(adapt(learner, "the object given"))
+    told = {name: getattr(made, name) for name in ("name", "about", "access", "revision")}
+    found = _checked(made.name, made, told, _families(specs), lambda done: None)
+    found.require()
+    return found
+
+
+class _Guarded:
+    """An object of a user: what it raises is how its run ends, as that of a file."""
+
+    def __init__(self, inner: Learner) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def supports(self, family: Family) -> None:
+        """Every family: what the object says, its run does."""
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Learn, raising Failed alone."""
+        with _failing("supports"):
+            reason = self._inner.supports(oracle.family)
+        if reason:
+            raise Failed(Outcome.COULD_NOT_RUN, {"stage": "supports", "reason": reason})
+        with _failing("learn"):
+            made = deepcopy(self._inner).learn(oracle, rng)
+        return replace(made, predict=_failing("predict")(made.predict))
+
+
+@contextmanager
+def _failing(stage: str) -> Iterator[None]:
+    try:
+        yield
+    except (Failed, Spent):
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__} in {stage}: {one_line(error, 500)}"
+        raise Failed(Outcome.CRASHED, {"stage": stage, "reason": reason}) from error
+
+
+def _families(specs: tuple[str, ...]) -> list[Family]:
+    if not specs:
+        raise UsageError("no specs given: a learner is checked on at least one family")
+    return [parse_stored(spec) for spec in specs]
+
+
+def _checked(
+    name: str,
+    learner: Any,
+    described: dict[str, Any],
+    families: list[Family],
+    progress: Callable[[int], None],
+) -> Conformance:
     findings = [Finding(check="loads", level="ok", found=described["name"])]
     for finding in _findings(learner, families):
         findings.append(finding)
@@ -110,11 +176,11 @@ def conformance(
     return Conformance(learner=name, described=described, findings=tuple(findings))
 
 
-def _findings(learner: SubprocessLearner, families: list[Family]) -> Iterator[Finding]:
+def _findings(learner: Any, families: list[Family]) -> Iterator[Finding]:
     taken: list[Family] = []
     for family in families:
         trial = run(learner, family.instance(0), _BUDGET)
-        if trial.outcome is Outcome.UNSUPPORTED:
+        if trial.details.get("stage") == "supports":
             said = f"not taken: {trial.details.get('reason')}"
             yield Finding(check=family.name, level="ok", found=said)
             continue
@@ -150,7 +216,7 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     return Finding(check=check, level=level, found=said)
 
 
-def _again(learner: SubprocessLearner, family: Family) -> Finding:
+def _again(learner: Any, family: Family) -> Finding:
     """The same coins and examples must give the same predictions."""
     check = "same seed, same result"
     one, other = (_predictions(learner, family) for _ in range(2))
@@ -177,6 +243,5 @@ def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None
 
 def _said(outcome: Outcome, details: dict[str, Any]) -> str:
     """Say what happened in one line."""
-    kept = ("stage", "type", "message", "file", "line", "reason", "signal", "exit_code", "ended")
-    told = ", ".join(f"{k} {details[k]}" for k in kept if k in details)
+    told = ", ".join(str(details[k]) for k in ("reason", "ended") if k in details)
     return outcome.value + (f" ({told})" if told else "")

@@ -167,8 +167,7 @@ def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None
         return ReferenceAdversary(family, tau, meter, second)
     if family.characters:
         return ReferenceAdversary(family, tau, meter, Fraction(1))
-    second = Johnson.family(family).spread
-    return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
+    return ReferenceAdversary(family, tau, meter, Johnson.family(family).spread)
 
 
 def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:

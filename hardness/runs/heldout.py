@@ -68,7 +68,7 @@ def measure_held_out(held_out: Examples, predict: Predict, seed: int = 0) -> Hel
         raise Failed(Outcome.INVALID, {"reason": "squares of predictions leave float64"})
     if not repeated.again(held_out.y, seed):
         why = "predictions of the same tokens differ from one call to another"
-        raise Failed(Outcome.RANDOMISED, {"reason": why})
+        raise Failed(Outcome.INVALID, {"reason": why})
     value, more = float(loss.sum() / norm.sum()), loss + _ROUNDING * norm
     reason = unsuited(more, norm)
     low, high = (None, None) if reason else ratio_interval(more, norm, seed)

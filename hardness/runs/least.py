@@ -49,7 +49,6 @@ Unit = Literal["examples", "queries", "values"]  # of budgets; seconds differ by
 # Of a run; stopped: it failed, and had budget left. raised: the learner raised or exited, a failure
 # too. unknown: seconds, memory or the machine ended it, which says nothing.
 How = Literal["passed", "failed", "stopped", "raised", "unknown"]
-_RAISED = (Outcome.RAISED, Outcome.EXITED)
 # Of a search; over: no success within the most of a run, or of all its runs. unconfirmed: the most
 # leaves no room for three octaves. own-limit: two octaves in a row stopped with budget left.
 End = Literal["confirmed", "over", "unconfirmed", "own-limit", "no-answer"]
@@ -146,7 +145,7 @@ def trial(found: Run, unit: Unit, n: int) -> Trial:
         how = "passed"
     elif found.bound in ("seconds", "memory", "machine"):
         how = "unknown"
-    elif found.outcome in _RAISED:
+    elif found.outcome is Outcome.CRASHED:
         how = "raised"
     elif found.bound != unit:
         how = "stopped"

@@ -235,7 +235,7 @@ def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) ->
     """
     hypothesis, usage = learn_once(learner, data, budget, seed)
     if hypothesis.outcome is Outcome.EXAMPLES_SPENT and usage.examples == len(data.held):
-        failed = Outcome.DEGENERATE if hypothesis.details.get("failed") else None
+        failed = Outcome.STAGE_FAILED if hypothesis.details.get("failed") else None
         hypothesis = replace(hypothesis, outcome=failed)
     how: dict[str, Any] = {"data": data.to_dict()}
     return judged(learner, data.family, seed, budget, hypothesis, usage, None, how, data.hold_out)

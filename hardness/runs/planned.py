@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.learners import Failed
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
 from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.run import Run, learn_once, run
@@ -141,4 +141,5 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
         if not isinstance(innermost(learner), SubprocessLearner) and name not in _warm:
             _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it
-                learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))
+                tried = learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))
+                tried[0].close()

@@ -30,7 +30,7 @@ from typing import IO, Any, Literal, NoReturn, Self, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from hardness.learners.isolated.proc import below, die_with_parent, memory
+from hardness.learners.boundary import below, die_with_parent, memory
 from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
 from hardness.runs.registry import OBJECTS

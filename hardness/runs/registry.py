@@ -19,11 +19,13 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "queries": "learners.queries.Queries",
         "elimination": "attacks.elimination.Elimination",
         "lowdegree": "learners.regression.LowDegree",
-        "student": "learners.trained.Student",
-        "mlp": "learners.trained.Mlp",
+        "student": "learners.student.Student",
+        "mlp": "learners.mlp.Mlp",
         "pooled": "learners.queries.Pooled",
         "staged": "learners.staged.learner.Staged",
         "levenberg": "learners.levenberg.Levenberg",
+        "transformer": "learners.transformer.Transformer",
+        "attention": "learners.transformer.Attention",
         "linear": "learners.regression.Linear",
         "lifted": "learners.lifted.Lifted",
         "bruteforce": "attacks.bruteforce.BruteForce",
@@ -41,7 +43,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
 LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
 
 OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them by value
-LAYERED = ("staged", "levenberg", "student")  # learners that find a layer
+LAYERED = ("staged", "levenberg", "student", "attention")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
     "elimination",
     "bruteforce",
@@ -99,7 +101,7 @@ def _built_in(name: str, parameters: str) -> Learner:
 
 def _foreign(text: str) -> Learner:
     """Name a learner in a file; nothing of it is executed here, nor looked at."""
-    from hardness.learners.isolated import SubprocessLearner
+    from hardness.learners.remote import SubprocessLearner
     from instances.userfile import split
 
     found = split(text)

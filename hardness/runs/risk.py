@@ -98,7 +98,7 @@ def measure(
         raise UsageError(f"no relative risk is defined: {lacking}")
     if found is not None and not repeated.same(instance):
         said = "predictions of the same tokens differ from one call to another"
-        raise Failed(Outcome.RANDOMISED, {"reason": said})
+        raise Failed(Outcome.INVALID, {"reason": said})
     return found
 
 

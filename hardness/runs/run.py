@@ -2,9 +2,8 @@
 
 import math
 import platform
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from sys import float_info
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 import msgspec
 import numpy as np
 
-from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec, nothing
-from hardness.learners.learner import SPENT
+from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
+from hardness.learners.learner import SPENT, ended_early
+from hardness.learners.remote import learn_in_child
 from hardness.oracles import (
     Budget,
     ChoiceOracle,
@@ -52,18 +52,8 @@ OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
-OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
+OVERTIME = 1.25  # the clock is looked at between draws, and a child may return what it has
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-_TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
-# Ends that a signal, a library which is not there or another load on the machine can make as well
-# as the learner itself, and those that the hard limits of a sweep make.
-MACHINE = (
-    Outcome.CRASHED,
-    Outcome.BROKE_OFF,
-    Outcome.NOT_LOADED,
-    Outcome.OVERDUE,
-    Outcome.REFUSED,
-)
 # Parts of a budget that are the same everywhere, with the ends of runs that had none left.
 _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,
@@ -78,8 +68,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
     started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
     file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, not of runs that other processes did. Its JSON has no
-    attempts, key, group, axes and layer.
+    learner found, where it finds layers, model: the torch module that it trained; both not of runs
+    that other processes did. Its JSON has no attempts, key, group, axes, layer and model.
     """
 
     spec: str
@@ -100,8 +90,9 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     group: str = ""
     axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
+    model: Any = None
 
-    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
+    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer", "model")
 
     def __eq__(self, other: object) -> bool:
         """Compare what their JSON holds, and how often they were tried."""
@@ -117,6 +108,11 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         The whole 95 % interval of its relative risk lies below 0.05.
         """
         return judge(self.risk, known=True) is Outcome.SOLVED
+
+    @property
+    def began(self) -> bool:
+        """Whether anything ran: no learner did that could not be loaded."""
+        return self.outcome is not Outcome.COULD_NOT_RUN or self.details.get("stage") != "load"
 
     @property
     def advice(self) -> str:
@@ -153,9 +149,13 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         'examples'
         """
         usage, budget, outcome = self.usage, self.budget, self.outcome
-        if outcome in MACHINE:
-            return "machine"
-        if outcome in _TIMED or (budget.seconds is not None and usage.seconds > budget.seconds):
+        if outcome is Outcome.COULD_NOT_RUN:  # but for what the learner itself does not take
+            return "none" if "stage" in self.details else "machine"
+        if outcome is Outcome.CRASHED:  # but for exceptions and exits, which are the learner's own
+            return "none" if self.details.keys() & {"type", "exit_code"} else "machine"
+        if outcome is Outcome.SECONDS_SPENT or (
+            budget.seconds is not None and usage.seconds > budget.seconds
+        ):
             return "seconds"
         if outcome is Outcome.MEMORY_SPENT:
             return "machine" if budget.memory_bytes is None else "memory"
@@ -305,20 +305,18 @@ def require_support(learner: Learner, family: Family) -> None:
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
     """Let a learner learn from an oracle; if a budget is spent, what it offered last stands."""
-    rng = generator(seed, "learner", learner_spec(learner))
+    rng, learn = generator(seed, "learner", learner_spec(learner)), learner.learn
+    if getattr(learner, "computes_long", False) and oracle.meter.budget.needs_process:
+        learn = partial(learn_in_child, learner)
     restart_peak()
     try:
         # A diverging learner overflows; the run says so by its outcome.
         with np.errstate(over="ignore", invalid="ignore"):
-            hypothesis = learner.learn(oracle, rng)
+            hypothesis = learn(oracle, rng)
     except Spent as spent:
-        offered: Hypothesis | None = oracle.meter.offered
-        outcome = SPENT[spent.resource]
-        hypothesis = (
-            replace(offered, outcome=outcome) if offered else nothing(oracle.family, outcome)
-        )
+        hypothesis = ended_early(oracle, SPENT[spent.resource])
     except Failed as failed:
-        hypothesis = nothing(oracle.family, failed.outcome, **failed.details)
+        hypothesis = ended_early(oracle, failed.outcome, **failed.details)
     return hypothesis, oracle.meter.usage()
 
 
@@ -338,7 +336,7 @@ def judged(
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
     risk, error = None, None
     try:
-        if outcome is Outcome.NOT_LOADED:
+        if outcome is Outcome.COULD_NOT_RUN and details.get("stage") == "load":
             pass
         elif instance:
             risk = by(instance, hypothesis.predict)
@@ -379,6 +377,7 @@ def judged(
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
+        model=hypothesis.model,
         held_out_error=error,
     )
 

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from hardness.bounds.leap import leap, least_degree, weights
 from hardness.learners import Failed, Learner, learner_spec
-from hardness.learners.factor import factor, require_draws, require_table
 from hardness.learners.learner import Predict
 from hardness.learners.spectra import (
     Learned,
     Spectrum,
-    learned_rows,
+    factor,
+    learned,
     member_spectrum,
+    require_draws,
+    require_table,
     residue_spectrum,
     row_spectra,
     spectrum,
@@ -74,8 +76,8 @@ class Spectra(Result):
         columns = {"target": self.target.weights.tolist(), "known": _plain(self.known.part)}
         if self.attempt:
             columns["hypothesis"] = self.attempt.spectrum.weights.tolist()
-            learned = _compared(self.attempt.learned)
-            columns |= {name: learned[name] for name in ("part", "residual")}
+            compared = _compared(self.attempt.learned)
+            columns |= {name: compared[name] for name in ("part", "residual")}
         return [
             {"degree": degree, **dict(zip(columns, row, strict=True))}
             for degree, row in enumerate(zip(*columns.values(), strict=True))
@@ -172,7 +174,7 @@ def spectra(
                 learner, family, seed, budget, hypothesis, usage, instance, answered(learner)
             ),
             spectrum=together(found),
-            learned=learned_rows(found, target),
+            learned=learned(found, target),
             draws=taken,
             beyond=beyond,
             surplus=surplus,
@@ -183,7 +185,7 @@ def spectra(
         exponent=exponent,
         leap=leaps,
         target=together(target),
-        known=learned_rows(base, target),
+        known=learned(base, target),
         attempt=attempt,
         rows=real is not None,
     )

@@ -121,7 +121,12 @@ class Trials:
     @property
     def unsupported(self) -> bool:
         """Whether the learner does not take the family, as it said in every trial."""
-        return all(isinstance(t, Run) and t.outcome is Outcome.UNSUPPORTED for t in self.trials)
+        return all(
+            isinstance(t, Run)
+            and t.outcome is Outcome.COULD_NOT_RUN
+            and t.details.get("stage") == "supports"
+            for t in self.trials
+        )
 
     @property
     def _failed(self) -> list[Trial]:

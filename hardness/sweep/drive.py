@@ -16,9 +16,9 @@ from itertools import islice, product, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from hardness.learners.isolated import SubprocessLearner
-from hardness.learners.isolated.sandbox import require_out_of_reach
+from hardness.learners.boundary import require_out_of_reach
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
 from hardness.runs.least import Least

@@ -26,8 +26,8 @@ from msgspec.structs import force_setattr
 
 from hardness.bounds import BoundParameters
 from hardness.learners import Learner, learner_spec
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
 from hardness.runs.columns import numbers_of
 from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable

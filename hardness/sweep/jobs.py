@@ -19,8 +19,8 @@ import msgspec
 
 from hardness.bounds import BoundParameters, certify
 from hardness.learners import Learner, Outcome, learner_spec
-from hardness.learners.isolated import SubprocessLearner
 from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned
@@ -38,10 +38,10 @@ from instances.spec import file_of, parse_stored
 Failure = Literal["died", "overdue", "memory", "raised", "refused"]
 _OUTCOMES: dict[Failure, Outcome] = {
     "died": Outcome.CRASHED,
-    "overdue": Outcome.OVERDUE,
+    "overdue": Outcome.CRASHED,
     "memory": Outcome.MEMORY_SPENT,
-    "raised": Outcome.RAISED,
-    "refused": Outcome.REFUSED,
+    "raised": Outcome.CRASHED,
+    "refused": Outcome.COULD_NOT_RUN,
 }
 
 
@@ -200,7 +200,7 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
         ...              budget=Budget(), revisions=(1, 1))
         >>> found = job.row(Finished(failure="overdue", why="60 s", attempts=3))
         >>> found.outcome.value, found.bound, found.reproducible
-        ('overdue', 'machine', False)
+        ('crashed', 'machine', False)
         """
         known: Any = {"key": self.key, "attempts": finished.attempts}
         known |= {"group": self.group, "axes": self.axes}
@@ -220,7 +220,7 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
             risk=None,
             usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
             secret_recovered=None,
-            details={"why": finished.why, **how},
+            details={"reason": finished.why, **how},
             revisions={"family": family, "learner": learner},
             versions=versions(),
             machine=machine(),

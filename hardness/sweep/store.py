@@ -32,7 +32,7 @@ from hardness.runs.columns import (
     natural,
 )
 from hardness.runs.rows import CertificateRow, Row, SweepRow, ThresholdRow
-from hardness.runs.run import MACHINE, Run
+from hardness.runs.run import Run
 from instances.disk import atomic_write, os_errors, refuse_existing, refuse_unwritable
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line
@@ -44,7 +44,7 @@ __all__ = [
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 8
+VERSION = 9
 
 # What a row of a table is, and the column that is unique.
 TABLES: dict[str, tuple[type[Any], str]] = {
@@ -255,7 +255,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 # ---- two results of one key
 
 # Ends that the machine or a fault of the learner's code made.
-_FAULTS = (*MACHINE, Outcome.RAISED, Outcome.EXITED, Outcome.MEMORY_SPENT)
+_FAULTS = (Outcome.CRASHED, Outcome.COULD_NOT_RUN, Outcome.MEMORY_SPENT)
 FAILED = frozenset(outcome.value for outcome in _FAULTS)
 
 

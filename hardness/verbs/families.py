@@ -160,7 +160,7 @@ def _learners() -> "Answer":
 
 def _learner(name: str) -> "Answer":
     from hardness.learners import Failed
-    from hardness.learners.isolated import SubprocessLearner
+    from hardness.learners.remote import SubprocessLearner
     from hardness.runs.classes import view_of
     from hardness.runs.planned import not_loaded
     from hardness.runs.registry import parse_learner

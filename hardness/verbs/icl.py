@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hardness.icl.study import Study as Studied
     from instances.result import Answer
 
-    Method = Literal["lbfgs", "adam"]
-
 _LAYERS, _SAMPLES = whole("Number of layers"), whole("Number of samples")
 _STEPS = whole("Number of steps")
 _LAW, _NOISE = "Prompts", "Standard deviation of the label noise."
@@ -117,17 +115,12 @@ def train(
         Literal["q", "both"],
         choice("Train Q alone, with P = 0 (gradient descent), or both (GD++).", "q", "both"),
     ] = "q",
-    optimizer: Annotated["Method", choice("How weights descend.", "lbfgs", "adam")] = "lbfgs",
     raw: Annotated[bool, flag("Descend in the coordinates of the points, unwhitened.")] = False,
     samples: Annotated[
         int | None,
-        _SAMPLES(
-            "Gram matrices to train on; of Adam, in each step.",
-            default="lbfgs 10000 for Q alone and 3000 for both, adam 256",
-        ),
+        _SAMPLES("Gram matrices to train on.", default="10000 for Q alone, 3000 for both"),
     ] = None,
-    steps: Annotated[int | None, _STEPS("the most.", default="lbfgs 1000, adam 3000")] = None,
-    rate: Annotated[float, number("Learning rate: of adam.")] = 0.02,
+    steps: Annotated[int, _STEPS("the most.")] = 1000,
     restarts: Annotated[int, whole("Number of random starts.")] = 1,
     **given: Unpack[Study],
 ) -> "Answer":
@@ -135,20 +128,16 @@ def train(
 
     The loss stands beside the exact one of the best scalars, the matrices beside the identity.
     """
-    from hardness.icl.train import STEPS
     from hardness.icl.train import train as trained
 
-    most = steps or STEPS[optimizer]
-    with progress.counted(restarts * most, "training") as bar:
+    with progress.counted(restarts * steps, "training") as bar:
         found = trained(
             _law(given),
             layers,
             free=free,
-            method=optimizer,
             whiten=not raw,
             samples=samples or 0,
-            steps=most,
-            rate=rate,
+            steps=steps,
             restarts=restarts,
             seed=given.get("seed", 0),
             progress=bar,

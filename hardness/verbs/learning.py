@@ -58,6 +58,14 @@ def learn(
             writes=True,
         ),
     ] = None,
+    save_model: Annotated[
+        Path | None,
+        path(
+            "Write the weights of the trained torch module to a file: .safetensors.",
+            default="no file",
+            writes=True,
+        ),
+    ] = None,
     seed: Annotated[
         int | None, SEED(default="0; against the adversary, of the operating system")
     ] = None,
@@ -71,7 +79,7 @@ def learn(
     (n,) if each is a number. The risk is measured on fresh examples, the error on data on a fifth
     of them, which is held out. From Python data is also a pair of arrays (x, y), a teacher an
     AttentionLayer, and `layer` of what comes back the one that `staged`, `levenberg` and `student`
-    found.
+    found, and `model` the trained module of a learner of torch.
 
     Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
     A given seed is public: who knows it and this code can compute the secret.
@@ -92,13 +100,15 @@ def learn(
         if teacher is None and value is not None:
             raise UsageError(f"{called(name)} {value} given: it is of a layer given by --teacher")
     _require_layers(chosen, save_layer)
+    if save_model and save_model.suffix != ".safetensors":
+        raise UsageError(f"{save_model} given: end its name in .safetensors")
     sources.require_unseen(chosen, a, b)
     source = sources.paired(source, a, b)
     if data := sources.own_data(None if teacher is not None or spec else source, seed or 0):
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
         sources.require_unseen(chosen, source)
-        return _saved(_on_data(chosen, data, limits, seed or 0), save_layer)
+        return _saved(_on_data(chosen, data, limits, seed or 0), save_layer, save_model)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:
         from hardness.runs.own import taught, verdict
@@ -115,27 +125,17 @@ def learn(
 
         with progress.waited("playing"):
             return play(chosen, family, limits, seed, tau=exact("tau", tau))
-    _announce(chosen, family)
     with progress.waited("learning"):
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
     if instance:
         details["verdict"] = verdict(found, instance)
-    return _saved(found.updated(details=found.details | details), save_layer)
-
-
-def _announce(learner: "Learner", family: Any) -> None:
-    """Say what a run will take, where that is worth a line."""
-    from hardness.learners.learner import expected
-
-    if takes := expected(learner, family):
-        progress.note(f"{learner.name} at d={family.d} takes {takes}")
+    return _saved(found.updated(details=found.details | details), save_layer, save_model)
 
 
 def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
     from hardness.runs.own import run_on_data
 
-    _announce(chosen, data.family)
     with progress.waited("learning"):
         return run_on_data(chosen, data, limits, seed)
 
@@ -154,13 +154,18 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
         raise UsageError(f"{path} given: end its name in .npz or .safetensors")
 
 
-def _saved(found: "Run", path: Path | None) -> "Run":
-    """Write the layer that a run found; raises UsageError for a run that never began."""
-    from hardness.learners.learner import Outcome
+def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
+    """Write the layer that a run found, and the weights; UsageError for a run that never began."""
     from hardness.runs.planned import not_loaded
 
-    if found.outcome is Outcome.NOT_LOADED:
+    if not found.began:
         raise not_loaded(found.learner, found.details)
+    if weights:
+        if found.model is None:
+            raise ToolkitError(f"{found.learner} hands no module of torch back: nothing is written")
+        from safetensors.torch import save_model
+
+        save_model(found.model, str(weights))
     if path:
         if found.layer is None:
             raise ToolkitError(f"no layer was found: {path} was not written")

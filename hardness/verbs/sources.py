@@ -108,7 +108,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
     """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
     for file in files:
         if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
-            from hardness.learners.isolated.sandbox import require_out_of_reach
+            from hardness.learners.boundary import require_out_of_reach
 
             require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
@@ -174,8 +174,8 @@ def learner(source: object) -> "Learner":
 
     if isinstance(source, str):
         return parse_learner(source)
-    from hardness.learners.isolated import SubprocessLearner  # which names in text need not
     from hardness.learners.plugins import adapt
+    from hardness.learners.remote import SubprocessLearner  # which names in text need not
 
     name = str(getattr(source, "name", ""))
     if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):

@@ -252,5 +252,5 @@ def test_runs_that_could_not_be_judged_are_all_counted(tmp_path):
     )
     found = attack(f"{tmp_path / 'wrong.py'}:wrong", parse("parity:d=8,m=2"), seeds=2)
     said = one_attack_words(found)
-    assert "2 raised; ValueError: no way" in said
+    assert "2 crashed; ValueError: no way" in said
     assert "no secret found" not in said

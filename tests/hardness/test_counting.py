@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardness import attack
-from hardness.attacks.core import wanted
+from hardness.attacks.core import evidence_threshold
 from hardness.attacks.counting import counted_rows, distinct, open_entries
 from hardness.learners import Outcome
 from hardness.oracles import Budget
@@ -152,7 +152,7 @@ def judge(case, path):
     counted = found.take(counted_rows(found)[1])
     counts = {"attacks": 0, "claims": 0, "in part": 0, "determined": 0}
     truth, left = None, set()
-    if case.secret and counted.evidence(case.secret) >= wanted(found.family):
+    if case.secret and counted.evidence(case.secret) >= evidence_threshold(found.family):
         truth = case.secret
         if found.family.secrets.size <= 1 << 13:
             others = fitting(counted, counted.evidence(truth) - 30)
@@ -293,7 +293,7 @@ def test_entries_that_samples_leave_open_are_named_and_not_claimed(column, left,
         found = attack(tmp_path / "table.csv", learner, spec=LWE, jobs=1)
         run_ = found.attacks[0].runs[0]
         shown = [None if j in left else v for j, v in enumerate(secret)]
-        assert run_.outcome is Outcome.AMBIGUOUS
+        assert run_.outcome is Outcome.NO_CLAIM
         assert run_.details["claimed_entries"] == shown
         assert "claimed_secret" not in run_.details
         assert run_.details["fit"]["open"] == sorted(left)

@@ -106,7 +106,7 @@ def test_what_is_right_half_of_the_time_gives_no_secret():
     instance = parse("lwr:n=8,q=16,p=2,secret=binary").instance(0)
     found = decoded(instance, by_chance(0.5))
     assert found.secret is None
-    assert found.outcome is Outcome.NOT_FOUND
+    assert found.outcome is Outcome.NO_CLAIM
 
 
 @pytest.mark.parametrize("spec", ["lwr:n=4,q=4,p=2", "lwr:n=4,q=8,p=2"])
@@ -156,6 +156,23 @@ def test_reading_keeps_to_the_budget_of_seconds():
     assert found.outcome is Outcome.SECONDS_SPENT
     assert found.secret is None
     assert found.details["points"] == 128  # asked once, and not 64 times more
+
+
+class Offering(Planted):
+    """Offers what it has, and draws until its examples are spent."""
+
+    def learn(self, oracle, rng):
+        oracle.meter.offer(super().learn(oracle, rng))
+        while True:
+            oracle.draw(64)
+
+
+def test_what_a_learner_offered_is_read_if_its_examples_are_spent():
+    instance = parse("lwr:n=16,q=64,p=8,secret=binary").instance(0)
+    oracle = ExampleOracle(instance, Meter(Budget(examples=400)))
+    found = Decoder(of=Offering(instance, by_chance(0.0))).learn(oracle, _rng(0))
+    assert instance.family.same(found.secret, instance.hidden.secret)
+    assert found.details["learner_outcome"] == Outcome.EXAMPLES_SPENT.value
 
 
 def test_what_fails_while_it_is_asked_is_let_go_of():

@@ -11,7 +11,7 @@ import pytest
 from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
 from hardness.attacks.lattice import reduce
 from hardness.learners import Outcome
-from hardness.oracles import Budget, Meter, Spent
+from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import ToolkitError, UsageError, limits, parse
@@ -19,7 +19,6 @@ from instances.samples import draw_samples
 
 SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
 TERNARY = "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"
-METER = Meter(Budget())
 ROOT = Path(__file__).parents[2]
 
 
@@ -39,7 +38,7 @@ def learn(learner, spec, seed=0, **budget):
 def test_all_vectors_of_the_lattice_are_rows_with_their_columns():
     a = np.random.default_rng(0).integers(0, 97, (6, 4))
     basis, scale = lattice(a, 97, 3.0)
-    *_, (_, short) = reduce(basis, [], METER, 0)
+    *_, (_, short) = reduce(basis, [], 0)
     x, y = short[:, :6] / scale.numerator, short[:, 6:] / scale.denominator
     assert (x == x.round()).all()
     assert (y == y.round()).all()
@@ -67,7 +66,7 @@ def test_sums_are_those_of_brute_force_over_all_guesses(spec):
                 off = made.b - made.a @ (start + guess)
                 every[tuple(guess)] = sums.weights @ np.cos(2 * np.pi / found.q * off)
     ranked = sorted(every.values(), reverse=True)
-    best = sums.best(3, METER)
+    best = sums.best(3)
     assert [score for score, _ in best] == pytest.approx(ranked[: len(best)], abs=1e-3)
     assert all(every[guess] == pytest.approx(score, abs=1e-3) for score, guess in best)
     assert len(every) == Dual(zeta=7, weight=3).guesses(found.family)
@@ -115,48 +114,21 @@ def test_a_mean_that_is_not_0_is_taken_out():
 )
 def test_planted_secrets_are_found(learner, spec):
     for seed in range(2):
-        found = learn(learner, spec, seed, seconds=60)
+        found = learn(learner, spec, seed)
         assert found.secret_recovered, found.details
         assert found.outcome is Outcome.SOLVED
 
 
 def test_a_toy_setting_falls_to_guesses_of_four_entries_on_few_samples():
-    found = learn("dual:zeta=64,weight=4", "toy-80", seconds=120)
+    found = learn("dual:zeta=64,weight=4", "toy-80")
     assert found.secret_recovered
     assert found.details["samples"] < 80
     assert found.usage.examples < 200
 
 
-def test_a_search_that_was_cut_goes_on_at_its_try(monkeypatch):
-    learner, spec = "dual:zeta=26,weight=1", SPARSE
-    whole = learn(learner, spec, 1)
-    assert whole.secret_recovered
-    tries = whole.details["tries"]
-    assert tries > 1
-    monkeypatch.setattr(Dual, "reduced", _over(Dual.reduced, tries - 1))
-    stopped = learn(learner, spec, 1, seconds=1000)
-    assert stopped.outcome is Outcome.SECONDS_SPENT
-    assert stopped.details["first"] == stopped.details["tries"] == tries - 1
-    monkeypatch.undo()
-    on = learn(f"{learner},first={tries - 1}", spec, 1)
-    assert on.details["claimed_secret"] == whole.details["claimed_secret"]
-    assert on.details["tries"] == 1
-
-
-def _over(reduced, last):
-    """Time is over in the try of this index."""
-
-    def until(self, found, index=0, meter=None):
-        if index == last:
-            raise Spent("seconds")
-        return reduced(self, found, index, meter)
-
-    return until
-
-
 def test_a_lattice_asks_for_its_memory(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 20)
-    with pytest.raises(ToolkitError, match="a lattice of dimension 340 needs"):
+    with pytest.raises(ToolkitError, match="a lattice of dimension 341 needs"):
         learn("dual:samples=300", SPARSE)
 
 

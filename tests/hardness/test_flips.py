@@ -79,5 +79,5 @@ def test_a_set_of_another_size_is_no_members():
     oracle = ValueOracle(parse("parity:d=10,m=3").instance(0), Meter(Budget()))
     oracle.family = parse("parity:d=10,m=4")
     found = parse_learner("flips").learn(oracle, generator(0, "test"))
-    assert (found.outcome, found.secret) == (Outcome.DEGENERATE, None)
-    assert found.details["failed"] == "3 places change labels, of a set of 4"
+    assert (found.outcome, found.secret) == (Outcome.STAGE_FAILED, None)
+    assert found.details["reason"] == "3 places change labels, of a set of 4"

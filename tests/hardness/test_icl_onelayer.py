@@ -60,11 +60,11 @@ def test_monte_carlo_agrees(law):
         a = place(law)
         value = onelayer.loss(law, a)
         given = evidence.integrated(law, a, 10_000, 5)
-        raw = evidence.raw(law, a, 10_000, 5)
         assert abs(compared(given, value).z) < 4
-        assert abs(compared(raw, value).z) < 5
-        assert given.error < raw.error / 2 or law.n == 1
-        assert raw.kurtosis > 20
+        part = law.draw(6, "raw prompts", 0, 10_000)  # heavy tails: a wider allowance
+        step = (part.x[:, :-1] * part.y[:, :, None]).sum(axis=1) / law.n
+        errors = (np.einsum("ci,ij,cj->c", step, a, part.x[:, -1]) - part.target) ** 2
+        assert abs(errors.mean() - value) < 5 * errors.std() / 100
         assert abs(compared(given, 1.1 * value).z) > 4
 
 

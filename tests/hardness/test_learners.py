@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import hardness as h
-from hardness.learners import Outcome, learner_spec, regression, trained
+from hardness.learners import Outcome, learner_spec, mlp, regression
 from hardness.learners.matching import match
+from hardness.learners.mlp import evaluate, gradient, initial
 from hardness.learners.regression import features
-from hardness.learners.trained import evaluate, gradient, initial, layer_gradient
+from hardness.learners.student import layer_gradient
 from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.report.run import run_words
 from hardness.runs import run
@@ -97,12 +98,12 @@ def test_a_set_is_claimed_from_half_of_its_coefficient_on():
 def test_noise_and_steps_that_are_too_long_are_outcomes():
     for noise in ("0.1", "0.3", "0.45"):
         found = learn("elimination", f"parity:d=100,m=5,noise={noise}")
-        assert (found.outcome, found.secret_recovered) == (Outcome.NOISY, None)
-        assert "noise" in found.outcome.advice
+        assert (found.outcome, found.secret_recovered) == (Outcome.NO_CLAIM, None)
+        assert "noisy" in found.details["reason"]
         assert found.details["contradictions"] > 0
     for name in ("student", "mlp"):
         found = learn(f"{name}:optimizer=sgd,rate=90,steps=200", "parity:d=8,m=2")
-        assert found.outcome is Outcome.DIVERGED
+        assert found.outcome is Outcome.STAGE_FAILED
         assert found.risk.value == pytest.approx(1)
         json.dumps(found.to_dict(), allow_nan=False)
 
@@ -115,7 +116,6 @@ SPENT = [
     ("lowdegree", "parity:d=20,m=3", {"examples": 500}),
     ("mlp", LWR, {"seconds": 5}),
     ("mlp", LWR, {"examples": 5000}),
-    ("levenberg", "parity:d=24,m=5", {"seconds": 1}),
     ("levenberg", "nice:m=2,k=2,d=8", {"examples": 1}),
     ("linear", "nice:m=2,k=2,d=32", {"seconds": 1e-6}),
     *(
@@ -141,6 +141,14 @@ def test_a_spent_budget_is_an_outcome(learner, spec, budget, ticks):
     assert "raise --budget" in found.outcome.advice
 
 
+def test_mlp_keeps_its_seconds_when_it_goes_round(ticks):
+    ticks(0.01)
+    found = learn("mlp", "parity:d=9,m=3", budget=Budget(examples=300, seconds=2))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert 50 <= found.details["steps"] <= 200
+    assert found.details["held_out_error"] < 2
+
+
 def test_queries_take_at_most_all_members_and_half_on_average():
     runs = [learn("queries", "parity:d=12,m=3", seed) for seed in range(20)]
     used = [r.usage.queries for r in runs]
@@ -162,7 +170,7 @@ def test_queries_conclude_by_exclusion():
 
 def test_queries_where_tau_hides_everything_and_by_samples():
     found = learn("queries", "parity:d=10,m=2,noise=0.2", tau=Fraction(15, 100))
-    assert (found.outcome, found.usage.queries) == (Outcome.TOLERANCE, 0)
+    assert (found.outcome, found.usage.queries) == (Outcome.NO_CLAIM, 0)
     assert found.details["tau_below"] == pytest.approx(0.15)
     a, b = (learn("queries", "parity:d=12,m=3", oracle=o) for o in ("exact", "samples"))
     assert a.details["claimed_secret"] == b.details["claimed_secret"]
@@ -201,7 +209,7 @@ def test_mlp_gradients_are_those_of_the_loss(outputs):
 def test_mlp_sees_the_tokens_or_their_product_alone(monkeypatch):
     """Nothing of z is in the input of view=tokens, and nothing of the tokens in that of view=z."""
     seen = []
-    monkeypatch.setattr(trained, "gradient", lambda *given: seen.append(given) or gradient(*given))
+    monkeypatch.setattr(mlp, "gradient", lambda *given: seen.append(given) or gradient(*given))
     examples = parse("parity:d=6,m=2").instance(0).examples(0, 2048)
     x = examples.x[examples.x[:, 0, 0] != examples.x[:, 1, 0]]
     for view, wanted in {"tokens": x.reshape(len(x), -1), "z": (x[:, 0] * x[:, 1])[:, 1:]}.items():
@@ -270,6 +278,10 @@ def test_one_epoch_is_the_oracle_itself_and_there_may_be_nothing_to_go_round():
     assert under.meter.examples == 9
     with pytest.raises(Spent):
         Epochs(under, 5, rng).draw(1)
+    late = ExampleOracle(instance, Meter(Budget(examples=9)))
+    late.draw(4)  # no part of any epoch
+    oracle = Epochs(late, 2, rng)
+    assert set(keys(oracle.draw(9))) == set(keys(oracle.draw(9))) == set(keys(drawn)[4:])
 
 
 @pytest.mark.parametrize("learner", ["mlp:steps=1000,rate=0.01,batch=64", "student:batch=64"])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hardness.learners import Outcome, lifted
+from hardness.learners import Outcome
 from hardness.learners.lifted import Cubic, FirstOrder, LeastSquares, tensor
 from hardness.oracles import Budget
 from hardness.report.run import run_words
@@ -182,5 +182,5 @@ def test_the_error_in_closed_form_is_that_on_fresh_tokens():
     truth = coefficients(instance.layer().theta, instance.layer().w)
     size = power(truth, 3, "gaussian")
     error = power(tensor(fit.solution) - truth, 3, "gaussian") / size
-    off = ((lifted.predict(Cubic(k=3, d=3), fit.solution, fresh.x) - fresh.y) ** 2).sum()
+    off = ((Cubic(k=3, d=3).predict(fit.solution, fresh.x) - fresh.y) ** 2).sum()
     assert off / (fresh.y**2).sum() == pytest.approx(error, rel=0.05)

@@ -95,12 +95,12 @@ def test_honest_answers_are_within_tau_from_fresh_samples_as_many_as_hoeffding_a
 
 def test_what_is_out_of_range_is_refused():
     sampled = SampledOracle(PARITY, TAU, meter())
-    large = ExactOracle(parse("parity:d=11,m=2").instance(0), TAU, meter())
+    large = ExactOracle(parse("parity:d=14,m=2").instance(0), TAU, meter())
     cases = [
         ("2 y", lambda: sampled.ask(Query(phi=lambda x, y: 2 * y[:, 0, 0])), "allowed"),
         ("nan", lambda: sampled.ask(Query(phi=lambda x, y: np.full(len(x), np.nan))), "allowed"),
         ("y", lambda: sampled.ask(Query(phi=lambda x, y: y)), "shape"),
-        ("d", lambda: large.ask(Query(phi=lambda x, y: x[:, 0, 0])), "d <= 10"),
+        ("d", lambda: large.ask(Query(phi=lambda x, y: x[:, 0, 0])), "2d <= 26"),
         ("tau", lambda: ExactOracle(PARITY, Fraction(0), meter()), "tau"),
         ("examples", lambda: Budget(examples=0), "at least 1 is needed"),
         ("queries", lambda: Budget(queries=-1), "at least 1 is needed"),

@@ -173,10 +173,11 @@ def test_learners_whose_files_or_families_differ_have_rows_apart():
 def test_what_the_machine_ended_is_told_apart():
     """A learner that does not take the family is not laid to the machine."""
     found = compare("parity:m=2", "d=6..7", ("elimination", "trivial"), seeds=1)
-    ends = (Outcome.UNSUPPORTED, Outcome.SECONDS_SPENT, Outcome.CRASHED)
+    ends = (Outcome.COULD_NOT_RUN, Outcome.SECONDS_SPENT, Outcome.CRASHED)
     changed = [
         replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
     ]
+    changed[0] = replace(changed[0], details={"stage": "supports"})
     found = replace(found, runs=(*changed, *found.runs[3:]))
     words = page_of(report_of_comparison(found, "x")).words
     assert "2 runs ended by what is not the same on every machine (1 by machine, 1 by se" in words

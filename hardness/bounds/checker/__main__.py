@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 import threading
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
@@ -29,8 +30,7 @@ TRUSTED = {
 
 def accepted(path: str, data: dict, explain: bool) -> list[str]:
     """Check a certificate, and say what follows; raises Refused."""
-    proved, shown = certificate.check(data), reading.short
-    lines = [f"accepted: {path}"]
+    proved, shown, lines = certificate.check(data), reading.short, [f"accepted: {path}"]
     for claim in proved.claims:
         at = ", ".join(f"{n} {shown(v, n == 'upper')}" for n, v in claim.parameters.items())
         up = claim.quantity.endswith(("-success", "-at-most")) or "advantage" in claim.quantity
@@ -38,12 +38,12 @@ def accepted(path: str, data: dict, explain: bool) -> list[str]:
         numbers = ", ".join(f"{n} = {shown(v)}" for n, v in claim.numbers.items())
         lines.append(f"  = {claim.closed_form}" + f"; {numbers}" * bool(numbers))
     lines += [f"no claim about {name}: {why}" for name, why in proved.unproved.items()]
-    trusted = TRUSTED[data["problem"]["kind"]]
-    lines.append(f"To be trusted, since it is not checked here: {trusted}.")
-    if explain:
-        for theorem in proved.theorems:
-            lines += ["", f"{theorem.__module__.rpartition('.')[2]}.{theorem.__name__}"]
-            lines += (inspect.getdoc(theorem) or "").splitlines()
+    lines.append(
+        f"To be trusted, since it is not checked here: {TRUSTED[data['problem']['kind']]}."
+    )
+    for theorem in proved.theorems if explain else []:
+        lines += ["", f"{theorem.__module__.rpartition('.')[2]}.{theorem.__name__}"]
+        lines += (inspect.getdoc(theorem) or "").splitlines()
     return lines
 
 
@@ -56,12 +56,9 @@ def main(arguments: list[str]) -> int:
         print(f"not checked: over {SECONDS} seconds", file=sys.stderr, flush=True)
         os._exit(1)
 
-    try:
-        import resource
-
+    with suppress(ImportError, ValueError, OSError):  # not on this system
+        resource = import_module("resource")
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    except (ImportError, ValueError, OSError):
-        pass  # not on this system
     clock = threading.Timer(SECONDS, late)
     clock.daemon = True
     clock.start()

@@ -9,8 +9,7 @@ A certificate (format 3) is a JSON object of
     witness   what is hard to find and easy to check: codes, multipliers, factors, weights
     claims    triples of a quantity, its parameters and its value
 
-All claims are computed again from problem, terms and witness, and compared. Nothing else in the
-file is trusted.
+All claims are computed again from problem, terms and witness, and compared: no other is trusted.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,10 +17,11 @@ from typing import Any, NamedTuple
 
 from . import directions, functions, hidden_sets, named, residues
 from . import theorem as core
-from .reading import Refused, fields, listed, need, refuse, written
+from .reading import Refused, fields, listed, need, written
 from .theorem import Claim, Known, Number, Terms, Witness
 
 FORMAT = "hardness-certificate/3"
+Claimed = tuple[list[Claim], dict[str, str]]
 _ON_OVERLAPS = "a bound on low-degree polynomials needs correlations that depend on overlaps alone"
 _ON_RESIDUES = "no theorem here says how a polynomial's degree counts the bits of residues"
 
@@ -34,10 +34,13 @@ class Proved(NamedTuple):
     theorems: list[Callable[..., Any]]
 
 
-# Of each kind: read_problem, what is known of its members, what is claimed, and which fields of the
-# witness are NEEDED, or OPTIONAL, if named learners are asked about.
+# Of each kind: read_problem, what is known of its members, and what is claimed.
 KINDS: dict[str, Any] = {"hidden-set": hidden_sets, "residues": residues, "direction": directions,
                          "functions": functions}  # fmt: skip
+# Which fields a witness needs, and may have, if named learners are asked about.
+FIELDS: dict[str, tuple[set[str], set[str]]] = {
+    "hidden-set": (set(), {"code"}), "residues": ({"law"}, {"rare"}), "direction": (set(), set()),
+    "functions": ({"eigenvalue"}, set())}  # fmt: skip
 
 
 def read_problem(problem: dict[str, Any]) -> Any:
@@ -61,26 +64,17 @@ def prove(problem: dict[str, Any], terms: dict[str, Any], witness: Witness) -> P
         known = KINDS[problem["kind"]].know(parsed, witness)
         claims, unproved = claims_of(problem["kind"], parsed, goal, witness, known)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        refuse(f"something is missing or malformed ({type(error).__name__})")
+        raise Refused(f"something is missing or malformed ({type(error).__name__})") from error
     return Proved(claims, unproved, [*core.USED])
 
 
-def claims_of(
-    kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
-) -> tuple[list[Claim], dict[str, str]]:
+def claims_of(kind: str, problem: Any, terms: Terms, witness: Witness, known: Known) -> Claimed:
     """All that is claimed of a problem, and of which named learners nothing is, and why."""
-    if terms.about:
-        return claims_about_learners(kind, problem, terms, witness, known)
-    return KINDS[kind].claims(problem, terms, witness, known), {}
-
-
-def claims_about_learners(
-    kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
-) -> tuple[list[Claim], dict[str, str]]:
-    """What is claimed of named learners, and why nothing is of others."""
-    fields(witness, KINDS[kind].NEEDED, "the witness", KINDS[kind].OPTIONAL)
-    need(known.gram is not None, "no claim: all members are the same function")
     claims, unproved = list[Claim](), dict[str, str]()
+    if not terms.about:
+        return KINDS[kind].claims(problem, terms, witness, known), unproved
+    fields(witness, FIELDS[kind][0], "the witness", FIELDS[kind][1])
+    need(known.gram is not None, "no claim: all members are the same function")
     need(set(terms.about) <= {"kernel", "gd", "low-degree", "lwe"}, "a learner is not known")
     for name in terms.about:
         used = dict(core.USED)
@@ -91,8 +85,8 @@ def claims_about_learners(
             core.USED.clear()
             core.USED.update(used)
     need(bool(claims), "no claim: " + "; ".join(dict.fromkeys(unproved.values())))
-    members, gram, lwe = known.members, known.gram, "lwe" in terms.about
-    asked = [core.stat_rules_out(members, gram, terms.tau)] if lwe else []
+    lwe = "lwe" in terms.about
+    asked = [core.stat_rules_out(known.members, known.gram, terms.tau)] if lwe else []
     return claims + core.needed_by_learners(problem, terms, known, asked), unproved
 
 
@@ -120,12 +114,9 @@ def _of_learner(name: str, kind: str, problem: Any, terms: Terms, known: Known) 
     if name == "kernel":
         return named.features(known.members, known.gram, terms)
     if name == "gd":
-        members = known.rare or known.members
-        fits = core.hypothesis_fits(members, known.gram, terms.risk)
-        return named.descent(members, known.gram, fits, terms)
+        return named.descent(known.rare or known.members, known.gram, terms)
     if name == "low-degree":
         need(kind == "hidden-set", _ON_RESIDUES if kind == "residues" else _ON_OVERLAPS)
-        overlaps = known.more or hidden_sets.overlaps(problem)[0]
-        return hidden_sets.low_degree(problem, overlaps, terms)
+        return hidden_sets.low_degree(problem, hidden_sets.overlaps(problem)[0], terms)
     need(kind == "residues", "only labels that round residues, as those of lwr, come from LWE")
     return [residues.lwe(problem, terms)]

@@ -27,7 +27,8 @@ def examples(levels: int, needed: Fraction | int) -> int:
 
 
 EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examples=examples)
-SHARES: Any = SimpleNamespace(**{**vars(EXACT), "floor": Fraction})  # of a continuum: not rounded
+# What to compute with, of members and of a continuum, whose shares are not rounded.
+NUMBERS: Any = {False: EXACT, True: SimpleNamespace(**{**vars(EXACT), "floor": Fraction})}
 
 
 def fitted(of: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:
@@ -43,11 +44,6 @@ def ruled_out_by_stat(of: Any, v: Any, tau: Any) -> Any:
 def ruled_out_by_vstat(of: Any, w: Any, t: Any) -> Any:
     """floor(3 t w)"""
     return of.floor(3 * t * w)
-
-
-def ruled_out_within_one_over_t(of: Any, v: Any, t: Any) -> Any:
-    """floor(t^2 v / 4)"""
-    return of.floor(t**2 * v / 4)
 
 
 def queries(of: Any, T: Any, K: Any, r: Any) -> Any:

@@ -11,11 +11,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from . import theorem as core
-from .hidden_sets import prime
+from .hidden_sets import polynomials as sets_of_polynomials
 from .reading import fields, need, rationals, six_digits, take
 from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
-
-NEEDED, OPTIONAL = set[str](), set[str]()
 
 
 class Directions(NamedTuple):
@@ -26,16 +24,14 @@ class Directions(NamedTuple):
     low_at_most: tuple[Fraction, ...]
     noise: Fraction
     levels: int = 2  # labels are signs
-    view: str = ""
 
 
 def read_problem(data: dict[str, Any]) -> Directions:
     """Read the numbers of the problem; raises Refused."""
     _, n, low, noise = take(data, "the problem", kind=None, dimension=(2, 10**9), low=rationals,
-                            noise="risk")  # fmt: skip
+                            noise="noise")  # fmt: skip
     need(1 <= len(low) <= 64 and all(0 <= g <= 1 for g in low), "squares are not 1 to 64 in 0..1")
     need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
-    need(noise < Fraction(1, 2), "noise is not below 1/2")
     return Directions(n=n, m=len(low), low_at_most=tuple(low), noise=noise)
 
 
@@ -52,9 +48,8 @@ def power_norm(n: int, k: int) -> Fraction:
 
 def correlation(problem: Directions, cosine: Fraction) -> Fraction:
     """Bound the correlation of two members of such a cosine at most, in absolute value."""
-    return Fraction(
-        sum(g * cosine**k for k, g in enumerate(problem.low_at_most)) + cosine**problem.m
-    )
+    low = (*problem.low_at_most, Fraction(1))
+    return Fraction(sum(g * cosine**k for k, g in enumerate(low)))
 
 
 @theorem
@@ -65,35 +60,31 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
     norms of r^k fall as k grows, and those from m on weigh at most 1 together. Less the mean
     member, it is at most `rest`: constant functions of w are gone, and of r^k is left that of l = 1
     for odd k, and for even k that of l = 2, E r^k k/(n+k), at most E r^(k+2): in both cases at most
-    the norm of r^(k+1). So for a function of squared norm H its squared inner products with all
-    members, less their mean, have a mean of at most rest H: Bessel, in shares of directions. Their
-    squared norm is at least 1 - whole, and the best predictor that knows the family alone is off by
-    at most 1. A query is phi0 + phi1 y, y the label. For values in [-1, 1] the reference is the
-    mean over all directions: it moves by (1 - 2 noise) E[phi1 (s - its mean)], |phi1| <= 1. For
-    values in [0, 1] labels of the reference are fair coins: p0 = E phi0, phi1^2 <= min(phi0, 1 -
-    phi0) / 2, and nothing is taken away from s.
+    the norm of r^(k+1). So by Bessel, in shares of directions, squared inner products with members
+    less their mean have a mean of at most `rest`. The members' squared norm is at least 1 - whole,
+    and the best predictor that knows the family alone is off by at most 1. A query is phi0 + phi1
+    y, y the label. For values in [-1, 1] the reference is the mean over all directions: it moves by
+    (1 - 2 noise) E[phi1 (s - its mean)], |phi1| <= 1. For values in [0, 1] labels of the reference
+    are fair coins: p0 = E phi0, phi1^2 <= min(phi0, 1 - phi0) / 2, and s keeps its mean.
     """
-    n, m, low = problem.n, problem.m, problem.low_at_most
-    all_of_it = sum((g * power_norm(n, k) for k, g in enumerate(low)), power_norm(n, m))
-    less_mean = [g * power_norm(n, k + 1) for k, g in enumerate(low) if k]
-    norms = all_of_it, sum(less_mean, power_norm(n, m + 1))
-    whole, rest = (min(Fraction(1), Fraction(six_digits(norm, up=True))) for norm in norms)
-    fade = (1 - 2 * problem.noise) ** 2
+    n, low, fade = problem.n, (*problem.low_at_most, Fraction(1)), (1 - 2 * problem.noise) ** 2
+    whole, rest = (sum((g * power_norm(n, k + more) for k, g in enumerate(low) if k >= more),
+                       Fraction(0)) for more in (0, 1))  # fmt: skip
+    whole, rest = (min(Fraction(1), Fraction(six_digits(v, up=True))) for v in (whole, rest))
     gram = Gram(top=rest, least=1 - whole, scale=1, general=True, moves=fade * rest,
                 moves01=fade * whole / 2)  # fmt: skip
-    norm = Claim("operator-norm-at-most", whole, {}, "sum_k g_k^2 |r^k|, up", "DKS17", {})
-    form = "sum_k g_k^2 |r^(k+1)|, up"
-    second = Claim("second-eigenvalue-at-most", rest, {}, form, "DKS17", {})
-    return Members(count=1, continuum=True), gram, [norm, second]
+    claims = [Claim(quantity, norm, {}, form, "DKS17", {}) for quantity, norm, form in (
+        ("operator-norm-at-most", whole, "sum_k g_k^2 |r^k|, up"),
+        ("second-eigenvalue-at-most", rest, "sum_k g_k^2 |r^(k+1)|, up"))]  # fmt: skip
+    return Members(count=1, continuum=True), gram, claims
 
 
 @theorem
 def random_directions(problem: Directions, witness: Any) -> Claim:
     """So many random directions have correlations of at most 1/size, with a probability.
 
-    They are uniform, and all pairs have then a |cosine| of at most `cosine`. Pr[|r| > c] <= E
-    r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two directions are uniform
-    relative to each other.
+    All pairs have then a |cosine| of at most `cosine`: there are size (size - 1) / 2 of them, for
+    each Pr[|r| > c] <= E r^(2j) / c^(2j), and one is uniform relative to the other.
     """
     size, cosine, j = take(witness, "random directions", size="positive", cosine="share",
                            power=(1, 1000))  # fmt: skip
@@ -102,23 +93,19 @@ def random_directions(problem: Directions, witness: Any) -> Claim:
     sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
     need(sure > 0, "a pair may be nearer with probability 1")
     need(correlation(problem, cosine) * size <= 1, "correlations may be above 1/size")
-    form = "a union bound over all pairs"
-    return Claim("random-members", size, {"probability": sure}, form, "DKS17", {})
+    return Claim("random-members", size, {"probability": sure}, "a union bound", "DKS17", {})
 
 
 @theorem
 def polynomials(problem: Directions, witness: Any) -> Claim:
     """SQ-DIM is at least `size`, by polynomials p of a degree over the field of a prime q.
 
-    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. The direction of p has
-    entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree at `degree` points at
-    most. [RS60]
+    The direction of p is 1/sqrt(points) at the places of its set, of `hidden_sets.polynomials`.
     """
     q, points, t, size = take(witness, "polynomials", q=(2, 10**6), points=(1, 10**6),
                               degree=(0, 10**6), size="positive")  # fmt: skip
     need(t <= points, "the degree is above the points")
-    need(prime(q) and points <= q and points * q <= problem.n, "there are not so many places")
-    need(size <= q ** (t + 1), "there are not so many polynomials")
+    need(size <= sets_of_polynomials(problem.n, points, q, t), "there are not so many polynomials")
     near = correlation(problem, Fraction(t, points))
     need(size == 1 or near * size <= 1, "correlations may be above 1/size")
     form = f"polynomials of degree at most {t} over the field of {q}"
@@ -133,12 +120,11 @@ def know(problem: Directions, witness: Witness) -> Known:
 def claims(problem: Directions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
     """What follows for learners that ask, or see examples, and directions that are far apart."""
     fields(witness, {"polynomials"}, "the witness", {"random"})
-    sets = [polynomials(problem, witness["polynomials"])]
-    if "random" in witness:
-        sets.insert(0, random_directions(problem, witness["random"]))
+    sets = [random_directions(problem, witness["random"])] if "random" in witness else []
+    sets.append(polynomials(problem, witness["polynomials"]))
     members, gram = known.members, known.gram
     vstat = core.vstat_rules_out(members, gram, terms.t)
     within = core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t)
-    asked = [core.stat_rules_out(members, gram, terms.tau),
-             within if within.members <= vstat.members else vstat]  # fmt: skip
+    stat, few = core.stat_rules_out(members, gram, terms.tau), within.value <= vstat.value
+    asked = [stat, within if few else vstat]
     return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

@@ -1,10 +1,7 @@
-"""Listed functions of fair signs, by their tables: up to 1000 of them.
-
-Correlations are exact. The largest eigenvalue is not computed but bounded: a certificate shows a
-matrix that is almost a factor, and what remains is compared row by row.
-"""
+"""Listed functions of fair signs, by their tables: up to 1000 of them."""
 
 import math
+import operator
 import re
 from array import array
 from collections import defaultdict
@@ -16,8 +13,6 @@ from . import theorem as core
 from .reading import fields, listed, need, small, take
 from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
-NEEDED, OPTIONAL = {"eigenvalue"}, set[str]()
-
 MEMBERS, SIGNS, VALUES, LARGEST = 1000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are not rational, and of what is claimed of them
 Rows = Sequence[Sequence[int]]
@@ -26,24 +21,21 @@ Rows = Sequence[Sequence[int]]
 class Functions(NamedTuple):
     """Tables of functions of n fair signs: all bits of each, or values at the signs it depends on.
 
-    centred: members are the functions less their mean; two: whether all values are -1 and +1.
+    centred: members are the functions less their mean; levels: 2, if all values are -1 and +1.
     """
 
     n: int
     tables: list[Any]
     bits: bool
-    two: bool
     centred: bool
-    levels: int | None  # of labels; None: they are real numbers
-    view: str = ""
+    levels: int | None
 
 
 def read_problem(data: dict[str, Any]) -> Functions:
     """Read the problem: at point i of k signs, sign j is -1 where bit j of i is 1.
 
-    Tables are hexadecimal, of functions of all signs: bit i is 1 where point i has the value -1, 0
-    where it has 1; or they are pairs: the signs that a function depends on, and integers, its
-    values at the points of these.
+    Tables are hexadecimal: bit i is 1 if point i of all signs has the value -1, 0 if it has 1. Or
+    they are pairs: signs that a function depends on, and its values at the points of these.
     """
     _, n, centred, rows = take(data, "the problem", kind=None, signs=(1, 1 << 16),
                                centred=None, tables=listed)  # fmt: skip
@@ -54,12 +46,11 @@ def read_problem(data: dict[str, Any]) -> Functions:
         need(hexadecimal and n <= SIGNS, f"a table is not hexadecimal, or of over {SIGNS} signs")
         tables: list[Any] = [int(row, 16) for row in rows]
         need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
-        return Functions(n=n, tables=tables, bits=True, two=True, centred=centred, levels=2)
+        return Functions(n, tables, bits=True, centred=centred, levels=2)
     tables = [read_table(row, n) for row in rows]
     need(sum(len(values) for _, values in tables) <= VALUES, f"values are over {VALUES}")
     two = all(v in (-1, 1) for _, values in tables for v in values)
-    return Functions(n=n, tables=tables, bits=False, two=two, centred=centred,
-                     levels=2 if two else None)  # fmt: skip
+    return Functions(n, tables, bits=False, centred=centred, levels=2 if two else None)
 
 
 def read_table(data: Any, n: int) -> tuple[list[int], list[int]]:
@@ -79,8 +70,8 @@ def gram_of_rows(rows: list[dict[int, int]]) -> Iterator[list[int]]:
     is above the largest squared norm of a row. Half of what the bytes hold is added to each.
     """
     most = max((sum(v * v for v in row.values()) for row in rows), default=0)
-    width, whole = most.bit_length() // 8 + 1, len(rows) * (most.bit_length() // 8 + 1)
-    half, columns = 1 << 8 * width - 1, defaultdict[int, int](int)
+    width = most.bit_length() // 8 + 1
+    whole, half, columns = len(rows) * width, 1 << 8 * width - 1, defaultdict[int, int](int)
     for i, row in enumerate(rows):
         for k, v in row.items():
             columns[k] += v << 8 * width * i
@@ -93,10 +84,7 @@ def gram_of_rows(rows: list[dict[int, int]]) -> Iterator[list[int]]:
 
 
 def inner_products(problem: Functions) -> tuple[Rows, int]:
-    """The inner products, and by what they are to be divided.
-
-    By 2^n - 2 (points where two tables differ), or by Parseval's identity.
-    """
+    """The inner products, and by what to divide: 2^n - 2 (points that differ), or by Parseval."""
     if problem.bits:
         norm, tables = 1 << problem.n, problem.tables
         return [array("q", [norm - 2 * (a ^ b).bit_count() for b in tables]) for a in tables], norm
@@ -104,8 +92,8 @@ def inner_products(problem: Functions) -> tuple[Rows, int]:
     for on, values in problem.tables:
         sets, sums = [0], [v << most - len(on) for v in values]
         for j in on:  # 2^most times the means of f times products of signs
-            pairs = list(zip(sums[::2], sums[1::2], strict=True))
-            sums = [a + b for a, b in pairs] + [a - b for a, b in pairs]
+            even, odd = sums[::2], sums[1::2]
+            sums = [*map(operator.add, even, odd), *map(operator.sub, even, odd)]
             sets += [subset | 1 << j for subset in sets]
         rows.append({subset: v for subset, v in zip(sets, sums, strict=True) if v})
     return [array("q", row) for row in gram_of_rows(rows)], 1 << 2 * most
@@ -129,8 +117,8 @@ def root_ends(square: Fraction) -> tuple[Fraction, Fraction]:
 class Products(NamedTuple):
     """Inner products of all pairs of members: `rows`, less the mean if members are centred.
 
-    norms: the diagonal; plain, unit: those that are not centred, over their denominator; off: each
-    of these is off by less than so many units.
+    norms: the diagonal; plain, unit: those of functions, not centred, of norm 1 unless their values
+    are +-1, over their denominator; off: each of these is off by less than so many units.
     """
 
     rows: Rows
@@ -144,8 +132,7 @@ class Products(NamedTuple):
 def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     """The inner products of all pairs of members, and their correlations.
 
-    Where members have one norm these are rationals of one denominator; else each is rounded to one
-    of UNIT, towards 0.
+    Of members of one norm these are rationals of one denominator; else of UNIT, rounded towards 0.
     """
     plain, unit = inner_products(problem)
     rows: Rows = [array("q", row) for row in less_mean(plain)] if problem.centred else plain
@@ -160,66 +147,55 @@ def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
             near.append([s if v > 0 else -s for s, v in zip(sizes, row, strict=True)])
     most = max(max(map(abs, row[:i]), default=0) for i, row in enumerate(near))
     pairs = ((i, j) for i, row in enumerate(near) for j in range(i) if abs(row[j]) == most)
-    square = Fraction(most, whole) ** 2
     total, many = sum(sum(map(abs, row)) for row in near), count**2
+    square = Fraction(most, whole) ** 2
     low = high = Fraction(total, whole * many)
     if not exact:
         square = max(Fraction(rows[i][j] ** 2, norms[i] * norms[j]) for i, j in pairs)
         low = Fraction(GRID * total // (whole * many), GRID)
         high = Fraction(min(GRID, -(-GRID * (total + many) // (whole * many))), GRID)
-    claims = []
-    for quantity, ends, form, source in (
-        ("largest-correlation", root_ends(square), "the largest |correlation|", "this certificate"),
-        ("average-correlation", (low, high), "the mean of |correlation|", "FGRVX17"),
-    ):
-        upper: dict[str, Any] = {} if ends[0] == ends[1] else {"upper": ends[1]}
-        claims.append(Claim(quantity, ends[0], upper, form, source, {}))
-    if not problem.two:
+    made = [("largest-correlation", *root_ends(square), "the largest", "this certificate"),
+            ("average-correlation", low, high, "the mean of", "FGRVX17")]  # fmt: skip
+    claims = [Claim(quantity, low, {"upper": high} if low < high else {},
+                    f"{which} |correlation|", source, {})
+              for quantity, low, high, which, source in made]  # fmt: skip
+    if problem.levels != 2:
         plain, unit = near, whole
-    known = Products(rows, norms, plain, unit, off=int(not exact and not problem.two))
+    known = Products(rows, norms, plain, unit, off=int(not exact and problem.levels != 2))
     return Members(count=count), known, claims
-
-
-def bounded(rows: list[list[int]], whole: int, top: Fraction, lines: list[Any], scale: int) -> None:
-    """Refuse unless no eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
-
-    By a factor C, its lines in hexadecimal, and a scale s: R = s^2 (top - A) - C C^T has no entry
-    R_ii below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has
-    R + C C^T.
-    """
-    p, q, square = top.numerator, top.denominator, scale**2
-    need(len(lines) <= MEMBERS, "the factor has too many rows")
-    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
-    need(short, "the factor is not hexadecimal, or too long")
-    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
-    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
-    for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
-        rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
-        rest[i] += square * p * whole
-        need(2 * rest[i] >= sum(map(abs, rest)), "an eigenvalue may be above top, by its factor")
 
 
 @theorem
 def spread(problem: Functions, members: Members, known: Products, witness: Any) -> Gram:
     """No eigenvalue of the members less their mean is above `top`. The reference is the mean.
 
-    Labels of two values are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by
-    E[phi1 f], less their mean, and Bessel adds the squares up to top. Of other labels a
-    correlational query is phi1, and they are scaled to norm 1 before their mean is taken away.
-    Correlations that are rounded are off by less than e = 1/unit, 1 on the diagonal by nothing.
-    Less the means no eigenvalue moves by more than count e, an entry of the diagonal by 3 e, and
-    their mean by e. The k largest eigenvalues add up to no more than k
-    top, and than the sum of all, count times `scale`.
+    Let A be the matrix of inner products less the mean, C a factor, its lines in hexadecimal, and s
+    its scale. R = s^2 (top - A) - C C^T has no entry R_ii below the sum of the other |R_ij|: so
+    neither R [Gershgorin] nor R + C C^T has an eigenvalue below 0. Labels of two values are +-1, so
+    a query is phi0 + phi1 b, |phi1| <= 1: its means move by E[phi1 f], less their mean, and Bessel
+    adds the squares up to top. Of other labels a correlational query is phi1, and they are scaled
+    to norm 1 before their mean is taken away. Correlations that are rounded are off by less than e
+    = 1/unit, 1 on the diagonal by nothing: less the means no eigenvalue moves by more than count e,
+    an entry of the diagonal by 3 e, and their mean by e. The k largest eigenvalues add up to at
+    most k top, and all to count `scale`.
     """
     top, lines, scale = take(witness, "the bound on eigenvalues", top="above 0", factor=listed,
                              scale=(1, 1 << 62))  # fmt: skip
+    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
+    need(short and len(lines) <= MEMBERS, "the factor is not hexadecimal, or too long")
+    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
+    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
     count, rows = members.count, list(less_mean(known.plain))
     off, whole = Fraction(known.off, known.unit), count**2 * known.unit
+    p, q = (top - count * off).as_integer_ratio()
+    for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
+        left = [-(scale**2) * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
+        left[i] += scale**2 * p * whole
+        need(2 * left[i] >= sum(map(abs, left)), "an eigenvalue may be above top, by its factor")
     norms = [row[i] for i, row in enumerate(rows)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
-    bounded(rows, whole, top - count * off, lines, scale)
     full, rest = divmod(count * mean, top)
-    return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.two,
+    return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.levels == 2,
                 moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
 
 
@@ -227,27 +203,27 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
 def apart(members: Members, known: Products, witness: Any) -> Claim:
     """SQ-DIM is at least the number of members chosen, and at most `upper`.
 
-    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. Those chosen have pairwise
-    correlations of at most one over their number. Of more than `upper` members two are in one of as
-    many classes, where all correlations are above 1/(upper + 1).
+    Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
+    members two are in one of as many classes, where correlations are above 1/(upper + 1).
     """
     rows, norms, count = known.rows, known.norms, members.count
 
     def some(data: Any) -> list[int]:
         return [small(i, 0, count - 1, "a member") for i in listed(data)]
 
+    def far(i: int, j: int, size: int) -> bool:
+        return bool((rows[i][j] * size) ** 2 <= norms[i] * norms[j])
+
     few, groups, upper = take(witness, "members that are apart", chosen=some, classes=listed,
                               upper=(1, count))  # fmt: skip
     need(len(set(few)) == len(few) > 0, "a member is chosen twice, or none is")
-    near = all((rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]
-               for i in few for j in few if i != j)  # fmt: skip
-    need(near, "two of those chosen are too near")
+    right = all(far(i, j, len(few)) for i in few for j in few if i != j)
+    need(right, "two of those chosen are too near")
     classes = [some(group) for group in groups]
     every = sorted(i for group in classes for i in group)
     need(every == list(range(count)), "the classes do not hold every member once")
-    far = all((rows[i][j] * (upper + 1)) ** 2 > norms[i] * norms[j]
-              for group in classes for i in group for j in group)  # fmt: skip
-    need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
+    near = not any(far(i, j, upper + 1) for group in classes for i in group for j in group)
+    need(near and len(classes) <= upper, "two members of a class may be apart, or classes are many")
     form = f"members {', '.join(map(str, few))}" if len(few) < 10 else "the members that are chosen"
     return Claim("sq-dimension", len(few), {"upper": upper}, form, "BFJKMR94", {})
 
@@ -257,9 +233,8 @@ def every_set(members: Members, known: Products, gamma: Fraction, witness: Any) 
     """Every set of `enough` members or more has average correlation at most gamma.
 
     Members have one norm, and correlations are in absolute value. A set of s members has an average
-    of at most B(s) = 1/s^2 times the s largest sums of s entries of a row. B does not increase:
-    neither does the mean of the s largest entries of a row with s, nor that of the s largest such
-    means. So sets of `enough` members or more are not above gamma if B(enough) is not.
+    of at most B(s) = 1/s^2 times the s largest sums of s entries of a row. B does not increase, as
+    neither does the mean of the s largest entries of a row, nor that of the s largest such means.
     """
     [enough] = take(witness, "sets of members", enough="positive")
     need(len(set(known.norms)) == 1, "members are of different norms")
@@ -273,9 +248,8 @@ def every_set(members: Members, known: Products, gamma: Fraction, witness: Any) 
 def know(problem: Functions, witness: Witness) -> Known:
     """What is known of the functions: inner products, and if they differ a bound on eigenvalues."""
     members, known, near = products(problem)
-    gram = None
-    if any(v != known.plain[0][0] for row in known.plain for v in row):
-        gram = spread(problem, members, known, witness["eigenvalue"])
+    differ = any(v != known.plain[0][0] for row in known.plain for v in row)
+    gram = spread(problem, members, known, witness["eigenvalue"]) if differ else None
     return Known(members, gram, near, more=known)
 
 
@@ -291,7 +265,7 @@ def claims(problem: Functions, terms: Terms, witness: Witness, known: Known) -> 
     if gram is None:
         return made
     asked = [core.stat_rules_out(members, gram, terms.tau, "csq")]
-    if problem.two:
+    if problem.levels == 2:
         asked.append(core.stat_rules_out(members, gram, terms.tau))
         asked.append(core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t))
     return made + core.needed_by_learners(problem, terms, known, asked)

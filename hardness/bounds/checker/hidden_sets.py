@@ -3,19 +3,12 @@
 S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
 where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
 the middle of the range of g; the others show the same label for all S. Whether an example is open
-is seen, and does not depend on the signs. A view says what else an example shows.
-
-Heads of softmax attention on two tokens compute such labels exactly. The second token times the
-first, place by place, are the signs; one more sign says whether the example is open. A head whose
-logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label, x = rho^2h for some rho > 1, and a
-where it is closed, for there both tokens have one value; one that counts no sign of S adds a
-constant. For m different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take
-any values at m + 1 different x: else one would be 0 at all of them, and, times the product of the
-x+u, have more zeros than its degree.
+is seen, and does not depend on the signs. In the view "among-others" a public function is added.
 """
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -24,11 +17,9 @@ from typing import Any, NamedTuple
 from . import closed
 from . import theorem as core
 from .reading import fields, listed, need, rationals, short, small, take
-from .theorem import Claim, Gram, Known, Members, RuledOut, Terms, Witness, theorem
+from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
-NEEDED, OPTIONAL = set[str](), {"code"}
-
-VIEWS = ("among-others",)  # an example shows g(h) alone, or a public function is added to it
+Row = list[Fraction]
 
 
 class HiddenSets(NamedTuple):
@@ -55,16 +46,25 @@ class HiddenSets(NamedTuple):
         """Half of the range of g."""
         return (max(self.g) - min(self.g)) / 2
 
+    @property
+    def lift(self) -> Fraction:
+        """Inner products of laws of an open example, over c: (1 - 2 noise)^2 / ((1 - mu^2) half^2).
+
+        Against a coin of the mean label mu, of Pr[b] = (1 + b mu) / 2 for both signs b.
+        """
+        mean = sum(math.comb(self.m, h) * v for h, v in enumerate(self.g)) / Fraction(2**self.m)
+        fade, middle = 1 - 2 * self.noise, (max(self.g) + min(self.g)) / 2
+        return fade**2 / (self.half**2 - fade**2 * (mean - middle) ** 2)
+
 
 def read_problem(data: dict[str, Any]) -> HiddenSets:
     """Read the numbers of the problem; raises Refused."""
     _, n, m, g, noise, view = take(data, "the problem", kind=None, places=(1, 10**18),
-                                   chosen=(1, 128), values=rationals, noise="risk",
+                                   chosen=(1, 128), values=rationals, noise="noise",
                                    view=[None])  # fmt: skip
-    need("view" not in data or view in VIEWS, "the view is not known")
+    need("view" not in data or view == "among-others", "the view is not known")
     need(m <= n, "more places are chosen than there are")
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
-    need(noise < Fraction(1, 2), "noise is not below 1/2")
     quick = math.lcm(*(v.denominator for v in g)) < 10**1000 and max(map(abs, g)) < 10**1000
     need(quick, "such long values take too long")
     return HiddenSets(n=n, m=m, g=tuple(g), noise=noise, view=view or "")
@@ -80,38 +80,26 @@ def subsets(problem: HiddenSets) -> Members:
 def characters(problem: HiddenSets, members: Members) -> tuple[Gram, list[Claim]]:
     """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
 
-    SQ-DIM is the most members N of pairwise |correlation| at most 1/N. Then g(h) is the product b
-    of the signs in S. The product of two of these is that of the signs in S xor S', at least two of
-    them unless S = S', so of mean 0. Under the reference b is a fair coin. (scale = 1 is an upper
-    bound.) A query is phi0 + phi1 b on open examples, half of all, phi1 half of what it changes
-    with b, and its mean moves by f E[open phi1 b], f = 1 - 2 noise: by Bessel the squares add up to
-    f^2/2 E[open phi1^2] <= f^2/4. For values in [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, whose
-    mean is at most min(p0, 1 - p0) / 2: f^2/4 times that.
+    g(h) is the product b of the signs in S. The product of two of these is that of the signs in S
+    xor S', at least two of them unless S = S', so of mean 0. Under the reference b is a fair coin.
+    (scale = 1 is an upper bound.) A query is phi0 + phi1 b on open examples, half of all, phi1 half
+    of what it changes with b, and its mean moves by f E[open phi1 b], f = 1 - 2 noise: by Bessel
+    the squares add up to f^2/2 E[open phi1^2] <= f^2/4. For values in [0, 1] phi1^2 <= min(phi0,
+    1 - phi0) / 2, whose mean is at most min(p0, 1 - p0) / 2: f^2/4 times that.
     """
     need(problem.parity, "g is not (-1)^h")
     count, moves, alone = members.count, (1 - 2 * problem.noise) ** 2 / 4, not problem.view
-    gram = Gram(top=Fraction(1), least=Fraction(1), scale=1, general=True, moves=moves,
-                moves01=moves, spectrum=[(Fraction(1), count)] if alone else None,
-                public=int(alone))  # fmt: skip
+    one, spectrum = Fraction(1), [(Fraction(1), count)] if alone else None
+    gram = Gram(top=one, least=one, scale=1, moves=moves, moves01=moves, general=True,
+                spectrum=spectrum, public=int(alone))  # fmt: skip
     source, numbers = "CL24" if alone else "this certificate", {"n": problem.n, "m": problem.m}
     zero = Claim("pairwise-correlation", 0, {}, "0", source, {})
     return gram, [zero, Claim("sq-dimension", count, {}, "binomial(n, m)", "BFJKMR94", numbers)]
 
 
-class Overlaps(NamedTuple):
-    """What members have in common by how many places they share.
-
-    c: inner products, c(0) .. c(m); tilt: the mean of g, less the middle of its range, over half of
-    it.
-    """
-
-    c: list[Fraction]
-    tilt: Fraction
-
-
 @theorem
-def overlaps(problem: HiddenSets) -> tuple[Overlaps, list[Claim]]:
-    """c(t), the covariance over the signs of two members that share t places.
+def overlaps(problem: HiddenSets) -> tuple[Row, list[Claim]]:
+    """c(0) .. c(m): c(t) is the covariance over the signs of two members that share t places.
 
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
     are fair coins, over which g is averaged. By the characters of the signs in S, c(t) = sum_k
@@ -121,13 +109,11 @@ def overlaps(problem: HiddenSets) -> tuple[Overlaps, list[Claim]]:
     m, rows = problem.m, [list(problem.g)]
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
         rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
-    mean = rows[m][0]
     seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
-    c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
-    known = Overlaps(c, (mean - (max(problem.g) + min(problem.g)) / 2) / problem.half)
+    c = [value / 2**t - rows[m][0] ** 2 for t, value in enumerate(seen)]
     form, numbers = "c(m-1) / c(m)", {"c(m-1)": c[m - 1], "c(m)": c[m]}
     near = Claim("largest-correlation", c[m - 1] / c[m], {}, form, "this certificate", numbers)
-    return known, [near] if m < problem.n else []
+    return c, [near] if m < problem.n else []
 
 
 @cache
@@ -136,52 +122,45 @@ def distances(n: int, m: int) -> list[list[int]]:
 
     The matrices whose entries depend on |S & S'| alone have common eigenspaces V_0 .. V_r, r =
     min(m, n - m), and on V_k the pairs at distance i have the eigenvalue sum_h (-1)^(i-h)
-    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). V_0 holds the constant vector, and E_i(0) is
-    how many sets are at distance i from one.
+    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). On V_0, the constants, it counts these pairs.
     """
     comb, ks = math.comb, range(min(m, n - m) + 1)
     return [[sum((-1) ** (i - h) * comb(m - h, i - h) * comb(m - k, h) * comb(n - m + h - k, h)
                  for h in range(min(i, m - k) + 1)) for k in ks] for i in range(m + 1)]  # fmt: skip
 
 
-def eigenvalues(problem: HiddenSets, c: list[Fraction]) -> list[Fraction]:
-    """The eigenvalues of the Gram matrix, lambda_k = sum_i c(m - i) E_i(k) on V_k."""
-    table, m = distances(problem.n, problem.m), problem.m
-    return [sum((c[m - i] * row[k] for i, row in enumerate(table)), Fraction(0))
-            for k in range(len(table[0]))]  # fmt: skip
+def eigenvalues(problem: HiddenSets, c: Row) -> list[Fraction]:
+    """The matrix of entries c(|S & S'|) has the eigenvalue sum_i c(m - i) E_i(k) on V_k."""
+    columns = zip(*distances(problem.n, problem.m), strict=True)
+    return [Fraction(sum(map(operator.mul, c[::-1], column))) for column in columns]
 
 
 @theorem
-def johnson(problem: HiddenSets, members: Members, known: Overlaps) -> tuple[Gram, list[Claim]]:
+def johnson(problem: HiddenSets, members: Members, c: Row) -> tuple[Gram, list[Claim]]:
     """The eigenvalues of the Gram matrix are lambda_k = sum_i c(m - i) E_i(k) on V_k.
 
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples, half of all, the label's mean, scaled to [-1, 1], is (1 - 2
     noise) (g - middle) / half, so by Bessel the squares of what a query moves, its factor on the
-    label being at most 1, add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two
-    values every query is phi0 + phi1 b there, as for characters; for more it need not be.
+    label being at most 1, add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two values every query
+    is phi0 + phi1 b there, as for characters; for more it need not be.
     """
-    m, c, count = problem.m, known.c, members.count
-    need(m < problem.n, "there is one member")
+    m, n, count = problem.m, problem.n, members.count
+    need(m < n, "there is one member")
     values = eigenvalues(problem, c)
     spread, less = max(values[1:]), c[m] - values[0] / count
-    rows = enumerate(distances(problem.n, m))
-    squares = sum((c[m - i] ** 2 * row[0] for i, row in rows), Fraction(0))
+    squares = eigenvalues(problem, [value**2 for value in c])[0] / c[m]
     numbers = {"N": count, "c(m)": c[m], "lambda_0": values[0], "lambda": spread}
-    claims = [
-        Claim(quantity, value / c[m], {}, form, source, numbers)
-        for quantity, value, form, source in (
-            ("average-correlation", values[0] / count, "lambda_0 / (N c(m))", "FGRVX17"),
-            ("operator-norm", max(values), "max(lambda_0, lambda) / c(m)", "Del73"),
-            ("second-eigenvalue", spread, "lambda / c(m)", "Del73"),
-        )
-    ]
-    form = "the mean of (c(|S & S'|) / c(m))^2"
-    mean = squares / c[m] ** 2 / count
-    claims.append(Claim("cross-predictability", mean, {}, form, "AS20", {"N": count}))
-    size = [math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))]
-    spectrum = sorted(zip(values[1:], size, strict=True), reverse=True)
+    claims = [Claim(quantity, value / c[m], {}, form, source, numbers)
+              for quantity, value, form, source in (
+                  ("average-correlation", values[0] / count, "lambda_0 / (N c(m))", "FGRVX17"),
+                  ("operator-norm", max(values), "max(lambda_0, lambda) / c(m)", "Del73"),
+                  ("second-eigenvalue", spread, "lambda / c(m)", "Del73"),
+                  ("cross-predictability", squares / count, "the mean of (c / c(m))^2", "AS20"),
+              )]  # fmt: skip
+    sizes = [math.comb(n, k) - math.comb(n, k - 1) for k in range(1, len(values))]
+    spectrum = sorted(zip(values[1:], sizes, strict=True), reverse=True)
     gram = Gram(top=spread, least=less, scale=less, moves01=None, general=problem.levels == 2,
                 moves=((1 - 2 * problem.noise) / problem.half / 2) ** 2 * spread,
                 spectrum=spectrum if not problem.view else None)  # fmt: skip
@@ -193,17 +172,23 @@ def prime(q: int) -> bool:
     return q > 1 and (q % 2 == 1 or q == 2) and all(q % p for p in range(3, math.isqrt(q) + 1, 2))
 
 
+def polynomials(n: int, m: int, q: int, t: int) -> int:
+    """How many m-subsets of n places, any two of which share at most t, polynomials give. [RS60]
+
+    {(i, p(i)) : i < m}, deg p <= t, in the field of a prime q >= m, q m <= n, share t at most.
+    """
+    need(prime(q) and m <= q and q * m <= n, "there are not so many places")
+    return int(q ** (t + 1))
+
+
 @theorem
 def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
     """So many members exist of which any two share at most so many places, the `overlap`.
 
-    Sets that are listed; all, with an overlap of m - 1; disjoint ones; or {(i, p(i)) : i < m} for
-    polynomials p of degree at most `overlap` over the field of a prime q >= m, q m <= n: two agree
-    so often at most. [RS60]
+    Sets that are listed; all, with an overlap of m - 1; disjoint ones; or those of `polynomials`.
     """
     n, m = problem.n, problem.m
-    t, size, sets = take(witness, "a code", overlap=(0, m - 1), size="positive",
-                         sets=None)  # fmt: skip
+    t, size, sets = take(witness, "a code", overlap=(0, m - 1), size="positive", sets=None)
     if isinstance(sets, list):
         places = [{small(j, 0, n - 1, "a place") for j in listed(chosen)} for chosen in sets]
         right = all(len(a) == m == len(b) for a, b in zip(places, sets, strict=True))
@@ -213,7 +198,7 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
         return size, t
     if isinstance(sets, dict):
         [q] = take(sets, "a code", field=(2, 10**6))
-        fits = prime(q) and m <= q and q * m <= n and size <= q ** (t + 1)
+        fits = size <= polynomials(n, m, q, t)
     elif sets == "disjoint":
         fits = size * m <= n
     else:
@@ -223,16 +208,15 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
 
 
 @theorem
-def packing(problem: HiddenSets, members: Members, known: Overlaps, witness: Any) -> Claim:
+def packing(problem: HiddenSets, members: Members, c: Row, witness: Any) -> Claim:
     """SQ-DIM is at least the size of a code, and at most what Johnson's bound allows. [Joh62]
 
     The size s of a code of overlap t counts if c(t) s <= c(m), or s = 1. Correlations are of
     members less E g. c(t) grows with t: N members of correlation at most 1/N, N > 1, are sets of
     overlap at most t, for the largest t with c(t) N <= c(m). So N is at most floor(c(m)/c(t)), or
-    the number of members where c(t) = 0, and at most A(n, m, t), the most sets that meet in t
-    places: the smaller of the two, for the t where that is largest.
+    all members if c(t) = 0, and at most A(n, m, t): the smaller, for the t where that is largest.
     """
-    (size, overlap), m, c, upper = code(problem, witness), problem.m, known.c, 1
+    (size, overlap), m, upper = code(problem, witness), problem.m, 1
     need(size == 1 or c[overlap] * size <= c[m], "the code's correlations are above 1/size")
     for t in range(m):
         most = c[m] // c[t] if c[t] else members.count
@@ -257,96 +241,81 @@ def meeting(n: int, m: int, t: int) -> int:
 
 
 @theorem
-def every_set(
-    problem: HiddenSets, members: Members, known: Overlaps, gamma: Fraction, witness: Any
-) -> int:
+def every_set(problem: HiddenSets, c: Row, gamma: Fraction, witness: Any) -> int:
     """Every set of `enough` members or more has average correlation at most gamma: weak duality.
 
     In a set of s members let a_i be the mean number of its members at distance i from one of them,
-    and v_i that number among all members. Then a_0 =
-    1, sum a = s, b_i = a_i / v_i <= 1, and sum_i b_i E_i(k) >= 0, for it is a squared length in V_k
-    [Del73]. (b_i = 0 where v_i = 0.) Take y, u, w >= 0, the multipliers `inner`, `average` and
-    `caps`, y_k of k = 1 .. r, 0 if not given, with, for i >= 1 and c_i = c(m-i)/c(m),
+    and v_i that number among all members. Then a_0 = 1, sum a = s, b_i = a_i / v_i <= 1, and sum_i
+    b_i E_i(k) >= 0, for it is a squared length in V_k [Del73]. (b_i = 0 where v_i = 0.) Take y, u,
+    w >= 0, the multipliers `inner`, `average` and `caps`, y_k of k = 1 .. r, 0 if not given, with,
+    for i >= 1 and c_i = c(m-i)/c(m),
         w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
-    and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that. Nothing
-    is to be shown for gamma >= 1, or for more than all members.
+    and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that.
     """
     inner, average, caps, enough = take(witness, "the multipliers", inner=rationals,
                                         average="rational", caps=rationals,
                                         enough="positive")  # fmt: skip
-    m, c = problem.m, known.c
-    if gamma < 1 and enough <= members.count:
+    m = problem.m
+    if gamma < 1 and enough <= math.comb(problem.n, m):
         table = distances(problem.n, m)
         need(len(caps) == m and len(inner) < len(table[0]), "multipliers are missing or too many")
         need(min([average, *inner, *caps]) >= 0, "a multiplier is negative")
-        for i in range(1, m + 1):
-            v = table[i][0]
-            left = caps[i - 1] - average * v * (c[m - i] / c[m] - gamma)
-            left -= sum(y * e for y, e in zip(inner, table[i][1:], strict=False))
+        for i, (w, (v, *row)) in enumerate(zip(caps, table[1:], strict=True), 1):
+            left = w - average * v * (c[m - i] / c[m] - gamma) - sum(map(operator.mul, inner, row))
             need(left >= v, f"the multipliers fail at distance {i}")
         most = 1 + sum(inner) + sum(caps) + average * (1 - gamma)
         need(enough >= most if average else enough > most, "smaller sets are not ruled out")
     return int(enough)
 
 
-def vstat_gamma(problem: HiddenSets, known: Overlaps, t: int) -> Fraction:
+def vstat_gamma(problem: HiddenSets, c: Row, t: int) -> Fraction:
     """The average of c/c(m) at which laws of an example have the average correlation 1/(3t)."""
-    fade = 1 - 2 * problem.noise
-    unit = fade**2 / problem.half**2 / 2
-    return Fraction((1 - (fade * known.tilt) ** 2) / (3 * t * unit * known.c[-1]))
+    return 2 / (3 * t * problem.lift * c[-1])
 
 
 @theorem
-def vstat_rules_out_fewer(
-    problem: HiddenSets, members: Members, known: Overlaps, t: int, witness: Any
-) -> RuledOut:
+def vstat_rules_out_fewer(problem: HiddenSets, c: Row, t: int, witness: Any) -> Claim:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
 
-    The reference has a coin of the mean label mu for the open value; against it, members as laws of
-    an example, half of which are open, have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2),
-    1 / (1 - mu^2) being a quarter of the sum of 1 / Pr[b] over both signs b; none is negative. For
-    the s members that a query rules out, by Cauchy-Schwarz: the square of the sum of their
-    distances |p - p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered
-    pairs of them, each with the signs of both distances, and so without. As in
-    `theorem.vstat_rules_out` each squared distance is above min(p0, 1 - p0) / (3t): so their
-    average correlation is above 1 / (3t), that of c/c(m) above `vstat_gamma`. [FGRVX17]
+    The reference has a coin of the mean label for the open value; against it, members as laws of an
+    example, half of which are open, have inner products `lift` c / 2, none negative. For the s
+    members that a query rules out, by Cauchy-Schwarz: the square of the sum of their distances |p -
+    p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered pairs of them,
+    each with the signs of both distances, and so without. As in `theorem.vstat_rules_out` each
+    squared distance is above min(p0, 1 - p0) / (3t): so their average correlation is above 1 /
+    (3t), that of c/c(m) above `vstat_gamma`. [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
-    enough = every_set(problem, members, known, vstat_gamma(problem, known, t), witness)
-    return RuledOut("vstat", {"t": t}, enough - 1, "s - 1", {"s": enough})
+    enough = every_set(problem, c, vstat_gamma(problem, c, t), witness)
+    return Claim("vstat", enough - 1, {"t": t}, "s - 1", "FGRVX17", {"s": enough})
 
 
-def moments(
-    weights: Sequence[Fraction], pairs: Sequence[int], degree: int, most: int
-) -> tuple[list[int], int]:
+def moments(weights: Row, pairs: list[int], degree: int, most: int) -> tuple[list[int], int]:
     """s_1, s_2, .. of `low_degree`, of open examples, over one denominator, which stands last.
 
     weights: omega_0 = 0, omega_1, .., omega_m; pairs: how many pairs share t places, t = 0 .. m;
-    most: how many examples are in a monomial. In integers, omega times their common denominator.
+    most: how many examples are in a monomial. In integers, omega times their common denominator; a
+    polynomial is one integer, with so many bits, `wide`, for each coefficient from y^(first) on.
     """
     unit = math.lcm(*(w.denominator for w in weights))
-    used = [a for a, w in enumerate(weights) if w]
-    count = min(most, degree // (used[0] + 1)) if used else 0
-    spread = (used[-1] - used[0]) * count + 1 if used else 0
-    m, bits = len(weights) - 1, count * unit.bit_length()
-    quick = m * len(used) * count * min(degree, spread) * degree <= 10**9 and count <= 2000
-    quick = quick and m * min(m, degree) * degree <= 10**7 and count * bits**2 <= 10**13
+    used = [a for a, w in enumerate(weights) if w]  # some are: g is not constant
+    first, spread, m = used[0] + 1, used[-1] - used[0], len(weights) - 1
+    count = min(most, degree // first)
+    quick = m * len(used) * count * min(degree, spread * count + 1) * degree <= 10**9
+    quick = quick and m * min(m, degree) * degree <= 10**7 and count <= 2000
+    quick = quick and count * (count * unit.bit_length()) ** 2 <= 10**13
     need(quick, f"a degree of {short(degree)} takes too long")
     total = [0] * count
     for t, count_of_pairs in enumerate(pairs):
-        terms = [(a + 1, int(weights[a] * unit) * math.comb(t, a)) for a in used if a <= t]
-        power = {0: 1}
+        terms = [int(weights[a] * unit) * math.comb(t, a) for a in used]
+        wide, power = sum(terms).bit_length() * count + 1, 1
+        base = sum(term << wide * (a + 1 - first) for a, term in zip(used, terms, strict=True))
         for i in range(count):
-            more: dict[int, int] = {}
-            for have, v in power.items():
-                for e, w in terms:
-                    if have + e <= degree:
-                        more[have + e] = more.get(have + e, 0) + v * w
-            power = more
-            total[i] += count_of_pairs * sum(power.values())
-    tops = [v * unit ** (count - i) for i, v in enumerate(total, 1)]
-    return tops, sum(pairs) * unit**count
+            room = min(degree - (i + 1) * first, (i + 1) * spread) + 1
+            power = power * base & (1 << wide * room) - 1
+            total[i] += count_of_pairs * (power % ((1 << wide) - 1))
+    return [v * unit ** (count - i) for i, v in enumerate(total, 1)], sum(pairs) * unit**count
 
 
 def series(tops: Sequence[int], examples: int) -> int:
@@ -358,59 +327,52 @@ def series(tops: Sequence[int], examples: int) -> int:
     return total
 
 
-def least_examples(tops: Sequence[int], bottom: int) -> int:
-    """The least number of examples for which the sum is at least `bottom`, if one top is not 0."""
-    return closed.least(lambda examples: series(tops, examples) >= bottom)
-
-
 @theorem
-def low_degree(problem: HiddenSets, known: Overlaps, terms: Terms) -> list[Claim]:
+def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
     """A polynomial of degree D moves its mean by the root of `series` times its deviation at most.
 
-    Its mean, if labels are of a member, against that if they are coins; the bound is attained.
-    The member is drawn once for all examples; coins have the mean label mu, as +-1. An open example
-    is n signs z and b = +-1, and has for S the density 1 + b' sum over T in S, not empty, of
-    v_|T| chi_T(z) against coins, b' = (b - mu) / sqrt(1 - mu^2), and v_a^2 = w_a (1 - 2 noise)^2 /
-    ((1 - mu^2) half^2) for w_a of `overlaps`, its a-th differences at t = 0. Products of chi_T(z)
-    and b' chi_T(z), one for each example, are an orthonormal basis, graded by |T|, and |T| + 1. So
-    the density of all examples has on b'_i chi_(T_i)(z_i), i in A, the coefficient E_S prod v 1[T_i
-    in S], and the squares of those of degree D at most, of at most k examples in A, add up to
+    Its mean, if labels are of a member, against that if they are coins; the bound is attained. The
+    member is drawn once for all examples; coins have the mean label mu, as +-1. An open example is
+    n signs z and b = +-1, and has for S the density 1 + b' sum over T in S, not empty, of v_|T|
+    chi_T(z) against coins, b' = (b - mu) / sqrt(1 - mu^2), and omega_a = v_a^2 = w_a `lift`, w_a
+    the a-th differences of `overlaps` at 0. Products of chi_T(z) and b' chi_T(z), one for each
+    example, are an orthonormal basis, graded by |T|, and |T| + 1. So the density of all examples
+    has on b'_i chi_(T_i)(z_i), i in A, the coefficient E_S prod v 1[T_i in S], and the squares of
+    those of degree D at most, of at most k examples in A, add up to
 
         sum_(i <= k) binom(examples, i) s_i,  s_i = E sum_(j <= D) [y^j] (sum_a omega_a binom(t, a)
-        y^(a+1))^i,  omega_a = v_a^2,
+        y^(a+1))^i,
 
     t how many places two members share: both hold all T_i. For every such polynomial f, E_S f - E f
-    is its inner product with the density less 1, at most the root of this sum times the deviation
-    of f, and attained. The claim `advantage` is the sum, the square of that ratio. If it is 0 for
-    any number of examples, that is claimed. If half of the examples are closed, and then show one
-    label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of degree 0, 1 and
-    1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
+    is its inner product with the density less 1, at most the root of this sum, that is claimed as
+    `advantage`, times the deviation of f, and attained. If half of the examples are closed, and
+    then show one label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of
+    degree 0, 1 and 1, and span what they do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
     """
-    two = "labels take more than two values, and the ratio here is that of labels of two values"
-    need(problem.levels == 2, two)
+    need(problem.levels == 2, "labels take more than two values, the ratio here is of two")
     need(not problem.view, "labels show more than g: which degree that has is not known here")
     degree, examples, most = take(terms.about["low-degree"], "low-degree", degree="positive",
                                   examples=["positive"], sample_degree=["positive"])  # fmt: skip
-    n, m, fade = problem.n, problem.m, 1 - 2 * problem.noise
-    scale = fade**2 / problem.half**2 / (1 - (fade * known.tilt) ** 2)
-    weights, column = [], [scale * c for c in known.c]
+    n, m, weights, column = problem.n, problem.m, Row(), c
     while column:
-        weights.append(column[0])
+        weights.append(problem.lift * column[0])
         column = [b - a for a, b in pairwise(column)]
     pairs = [math.comb(m, t) * math.comb(n - m, m - t) for t in range(m + 1)]
     tops, bottom = moments(weights, pairs, degree, most or degree)
     thinned = [top << len(tops) - i for i, top in enumerate(tops, 1)]
     at: dict[str, Any] = {"degree": degree, "sample_degree": most or "any"}
-    form, claims = "sum_i binom(examples, i) s_i", []
-    for end, s, over in (("", thinned, bottom << len(tops)), ("-open", tops, bottom)):
-        name, many = f"low-degree-advantage{end}", examples if any(s) else "any"
+    form, many = "sum_i binom(examples, i) s_i", examples if any(tops) else "any"
+
+    def claimed(end: str, s: Sequence[int], over: int) -> Iterator[Claim]:
         if many:
-            value = Fraction(series(s, examples), over) if any(s) else Fraction(0)
-            claims.append(Claim(name, value, {**at, "examples": many}, form, "Hop18", {}))
+            name, value = f"low-degree-advantage{end}", Fraction(series(s, examples or 0), over)
+            yield Claim(name, value, {**at, "examples": many}, form, "Hop18", {})
         if any(s):
-            name, few = f"low-degree-examples{end}", least_examples(s, over)
-            claims.append(Claim(name, few, at, f"the least with {form} >= 1", "Hop18", {}))
-    return claims
+            few = closed.least(lambda count: series(s, count) >= over)
+            rule = f"the least with {form} >= 1"
+            yield Claim(f"low-degree-examples{end}", few, at, rule, "Hop18", {})
+
+    return [*claimed("", thinned, bottom << len(tops)), *claimed("-open", tops, bottom)]
 
 
 def know(problem: HiddenSets, witness: Witness) -> Known:
@@ -425,18 +387,16 @@ def know(problem: HiddenSets, witness: Witness) -> Known:
 
 def claims(problem: HiddenSets, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
     """What follows for learners that ask, or see examples; of profiles SQ-DIM and SDA too."""
-    members, gram, shared = known.members, known.gram, known.more
+    members, gram, c, two = known.members, known.gram, known.more, problem.levels == 2
     stat = core.stat_rules_out(members, gram, terms.tau)
-    if shared is None:
-        asked = [stat, core.vstat_rules_out(members, gram, terms.t)]
-        return known.claims + core.needed_by_learners(problem, terms, known, asked)
-    two = problem.levels == 2
-    fields(witness, {"code", "sda"} | ({"vstat"} if two else set()), "the witness")
-    packed = packing(problem, members, shared, witness["code"])
-    enough = every_set(problem, members, shared, terms.gamma, witness["sda"])
-    asked = [] if problem.view else [core.stat_rules_out(members, gram, terms.tau, "csq")]
-    if two:
-        few = vstat_rules_out_fewer(problem, members, shared, terms.t, witness["vstat"])
-        asked += [stat, few]
-    sets = [packed, core.sda(members, terms.gamma, enough)]
+    if c is None:
+        asked, sets = [stat, core.vstat_rules_out(members, gram, terms.t)], []
+    else:
+        fields(witness, {"code", "sda"} | ({"vstat"} if two else set()), "the witness")
+        packed = packing(problem, members, c, witness["code"])
+        enough = every_set(problem, c, terms.gamma, witness["sda"])
+        sets = [packed, core.sda(members, terms.gamma, enough)]
+        asked = [] if problem.view else [core.stat_rules_out(members, gram, terms.tau, "csq")]
+        if two:
+            asked += [stat, vstat_rules_out_fewer(problem, c, terms.t, witness["vstat"])]
     return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

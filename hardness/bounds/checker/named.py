@@ -4,18 +4,14 @@ A learner sees one answer after the other. Its run under a member is compared wi
 reference, where nothing that it sees depends on the member.
 
 RUNS. Let TV be the total variation between the two runs, coins included. A learner reaches the risk
-with a probability of at most the sum of that of the K likeliest members, K how many a hypothesis
-fits, and of the mean of TV over the member. Proof. Under the reference the hypothesis is
-independent of the member, and fits K members at most; member by member the probability changes by
-TV at most.
+with a probability of at most that of the K likeliest members, K how many a hypothesis fits, and the
+mean of TV over the member. Proof. Under the reference the hypothesis is independent of the member,
+and fits K members at most; member by member the probability changes by TV at most.
 
-Where members are not all as likely, they have the tiers of a `Law`: those that `lost` counts are
-given to the learner, and each other one is drawn at most `heaviest` of the time. So squares, one
-for each member, that add up to S at most have under their law a mean of at most heaviest S, those
-that are lost left out, and for N members that are as likely S / N. A member may be up to `as_one`
-vectors, each with a square of its own. Choose one vector for each member, whichever: these squares
-add up to S at most. All vectors are `as_one` such choices, so the mean over vectors is at most
-as_one S times the heaviest vector.
+MEANS. Squares, one for each member, that add up to S at most have a mean of at most `heaviest` S:
+S / N if all are as likely, else by the tiers of a `Law`, those that are lost left out. (A member is
+up to `as_one` vectors, each with a square of its own. For one vector of each member, whichever,
+squares add up to S; all vectors are `as_one` such choices: so S as_one times the heaviest vector.)
 """
 
 import math
@@ -23,13 +19,8 @@ from fractions import Fraction
 from typing import Any
 
 from . import theorem as core
-from .reading import need, short, take
-from .theorem import Claim, Gram, Members, Number, Terms, theorem
-
-MANY = (
-    "labels take more than two values, and a gradient that is clipped may single one out: that is "
-    "a general query, about which there is no theorem here"
-)
+from .reading import need, short, six_digits, take
+from .theorem import Claim, Gram, Members, Terms, theorem
 
 
 def rounded_up(value: Fraction) -> Fraction:
@@ -55,10 +46,10 @@ def gradients(gram: Gram, clip: Fraction) -> Fraction:
     as a gradient that is clipped example by example. By Bessel the theorems on grams bound the
     moves of a query by a mean of squares, and squares of coordinates add up: in place of phi1^2 <=
     1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values. So drift is
-    `moves`, but for more than two labels: there `moves` uses that the variance of numbers in
-    [-1, 1] over the labels is small, and that of vectors is at most clip^2.
+    `moves`, or for more than two labels what a variance of at most clip^2 gives.
     """
-    need(gram.general, MANY)
+    why = "labels take more than two values, and a gradient that is clipped may single one out"
+    need(gram.general, why)
     return clip**2 * (gram.moves if gram.drift is None else gram.drift)
 
 
@@ -80,34 +71,28 @@ def root(square: Fraction) -> Fraction:
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if exact**2 == square:
         return exact
-    bits = square.denominator.bit_length() - square.numerator.bit_length()
-    places = 14 + math.ceil((bits + 2) * 0.1505149978319906)  # at least as many as are needed
-    while True:
-        whole = math.isqrt(math.ceil(square * Fraction(100) ** places) - 1) + 1
-        if whole <= 10**12:
-            return whole / Fraction(10) ** places
-        places -= 1
+    places = 11 - six_digits(square, up=False).adjusted() // 2
+    whole = math.isqrt(math.ceil(square * Fraction(100) ** places) - 1) + 1
+    return whole / Fraction(10) ** places
 
 
 @theorem
-def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Claim]:
+def descent(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """T steps reach the risk with a probability of at most guess + sqrt(pace T), or 1.
 
-    guess: the probability of the K likeliest members, with those that are lost. By the lemma RUNS,
-    the mean of TV being at most the root of T pace. Claimed is what T steps
-    reach, and the least T for `success`.
+    guess: the probability of the K likeliest members. By RUNS, the mean of TV being at most the
+    root of T pace. Claimed is what T steps reach, and the least T for `success`.
     """
     kinds = {"clip": "above 0", "noise-std": "above 0", "steps": ["positive"]}
     clip, std, steps = take(terms.about["gd"], "gd", **kinds)
     pace = noisy(members, gradients(gram, clip), std)
-    sure = core.probability_of_members(members, min(fits, members.count))
+    sure = core.probability_of_members(members, core.hypothesis_fits(members, gram, terms.risk))
     sure = sure if members.law is None else rounded_up(sure)
     at: dict[str, Any] = {"clip": clip, "noise-std": std, "risk": terms.risk}
     numbers, claims = {"guess": sure, "pace": pace}, []
     if steps:
         most, form = min(sure + root(pace * steps), Fraction(1)), "min(1, guess + sqrt(pace steps))"
-        reached = Claim("gd-noise-success", most, {**at, "steps": steps}, form, "AS20", numbers)
-        claims.append(reached)
+        claims = [Claim("gd-noise-success", most, {**at, "steps": steps}, form, "AS20", numbers)]
     needed = math.ceil(max(terms.success - sure, Fraction(0)) ** 2 / pace)
     form, at["success"] = "ceil(max(0, success - guess)^2 / pace)", terms.success
     return [*claims, Claim("gd-noise-steps", needed, at, form, "AS20", numbers)]
@@ -118,21 +103,20 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """Regression on F functions chosen without labels has a risk of (mean |f|^2 - S / N) / scale.
 
     Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. Of
-    residues the risk is over that of the best constant where a is uniform: scale is 1. Each place
-    of the output has coefficients of its own, chosen in any way; as members have the same inner
-    products in all places but for a factor, one place says what all do. There the mean label at a
-    point is k + f, with k known to the learner and f the member's. If k is added, f is the target.
-    If not, and k is orthogonal to all f, nothing is gained: off k combinations are no nearer, and
-    span F functions at most. (If points are nearly uniform, f stands for f less its part along k:
-    inner products are then a Schur complement of those of k and all f, so eigenvalues and norms
-    keep their bounds.) For listed members k is added. So the risk is at least (|f|^2 - |P f|^2) /
-    scale, P a projection on F functions at most. [Fan49]: |P f|^2 adds up over members to the F
-    largest eigenvalues at most, or what `spectrum` says of their sum, since it is a sum of all of
-    them with weights in [0, 1] that add up to F. In the mean over the member it is at most
-    `heaviest` times that, and |f|^2 at least `mean`, of members that are not lost. If the risk is
-    reached with probability `success`, then for some coins on T members or more, T of the theorem,
-    each with |P f|^2 of at least least - risk scale. What the family tells is k, and the mean of
-    all f: that is 0 where it was taken away, else one `public` function beside F.
+    residues the risk is over that of the best constant where a is uniform. Each place of the output
+    has coefficients of its own, chosen in any way; as members have the same inner products in all
+    places but for a factor, one place says what all do. There the mean label at a point is k + f,
+    with k known to the learner and f the member's. If k is added, as for listed members, f is the
+    target. If not, and k is orthogonal to all f, nothing is gained: off k combinations are no
+    nearer, and span F functions at most. (If points are nearly uniform, f stands for f less its
+    part along k: inner products are then a Schur complement of those of k and all f, so eigenvalues
+    and norms keep their bounds.) So the risk is at least (|f|^2 - |P f|^2) / scale, P a projection
+    on F functions at most. [Fan49]: |P f|^2 adds up over members to the F largest eigenvalues at
+    most, or what `spectrum` says of their sum, since it is a sum of all of them with weights in
+    [0, 1] that add up to F. Its mean over the member is by MEANS, and that of |f|^2 at least
+    `mean`. If the risk is reached with probability `success`, then for some coins on T members or
+    more, T of the theorem, each with |P f|^2 of at least least - risk scale. What the family tells
+    is k, and the mean of all f: 0 where it was taken away, else one `public` function beside F.
     """
     [count] = take(terms.about["kernel"], "kernel", features=["positive"])
     need(gram.spectrum is not None, "eigenvalues of what labels hide are not known here")
@@ -144,13 +128,12 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
         if reached < wanted and value:
             more = min(size, math.ceil((wanted - reached) / value))
             used, reached = used + more, reached + more * value
-    claims, used = list[Claim](), max(0, used - gram.public)
+    claims, used, law = list[Claim](), max(0, used - gram.public), members.law
     if count is not None:
         need(count <= members.count, f"more features than the {short(members.count)} members")
-        law = members.law  # `mean` is over members that are all as likely
-        mean = gram.least if law or gram.mean is None else gram.mean
-        lost = min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 0
-        error = max(((1 - lost) * mean - heaviest(members) * seen) / gram.scale, Fraction(0))
+        mean = gram.mean or gram.least  # no law has a `mean`
+        mean *= 1 - min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 1
+        error = max((mean - heaviest(members) * seen) / gram.scale, Fraction(0))
         form = "(mean |f|^2 - the largest eigenvalues' sum / N) / scale"
         claims.append(Claim("kernel-error", error, {"features": count}, form, "Fan49", {}))
     form = "the fewest eigenvalues that add up to success N (least - risk scale)"

@@ -1,16 +1,13 @@
-"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line.
+"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line."""
 
-A certificate comes from a stranger. What is read here is a number in its one spelling, a JSON
-object with the fields that are expected and no others, a list. Everything else is refused.
-"""
-
+import itertools
 import json
 import math
 import re
 from collections.abc import Callable, Set
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 DEPTH, DIGITS = 24, 100_000  # the deepest nesting, the longest number in characters
 HEXADECIMAL = 13_000  # bits from which an integer is written in hexadecimal
@@ -20,24 +17,24 @@ _RANGES: dict[str, Callable[[Fraction], bool]] = {
     "rational": lambda v: True,
     "share": lambda v: 0 < v <= 1,
     "risk": lambda v: 0 <= v < 1,
+    "noise": lambda v: 0 <= 2 * v < 1,
     "above 0": lambda v: v > 0,
     "positive": lambda v: v >= 1 and v.denominator == 1,
 }
 
 
 class Refused(Exception):
-    """The certificate does not prove what it claims; the text says why."""
+    """The certificate does not prove what it claims; the text, printable and one line, says why."""
 
-
-def refuse(why: str) -> NoReturn:
-    """Raise Refused, in one line of printable characters."""
-    raise Refused("".join(c if c.isprintable() else "?" for c in " ".join(why.split()))[:300])
+    def __init__(self, why: str) -> None:
+        line = "".join(c if c.isprintable() else "?" for c in " ".join(why.split()))
+        super().__init__(line[:300])
 
 
 def need(condition: bool, why: str) -> None:
     """Refuse unless a condition holds."""
     if not condition:
-        refuse(why)
+        raise Refused(why)
 
 
 def written(value: Fraction | int) -> str:
@@ -52,7 +49,7 @@ def written(value: Fraction | int) -> str:
 
 
 def read(kind: str, text: Any) -> Any:
-    """Read a number of a kind: "rational", "share", "risk", "above 0" or "positive" (an int).
+    """Read a number of a kind, a name in _RANGES: of "positive" an int.
 
     >>> read("share", "2/3"), read("positive", "12")
     (Fraction(2, 3), 12)
@@ -96,19 +93,16 @@ def take(value: Any, what: str, **kinds: Any) -> list[Any]:
     >>> take({"size": "4", "power": 2}, "it", size="positive", power=(1, 9), cosine=["share"])
     [4, 2, None]
     """
-    optional = {name for name, kind in kinds.items() if isinstance(kind, list)}
+    optional, parts = {name for name, kind in kinds.items() if isinstance(kind, list)}, []
     fields(value, set(kinds) - optional, what, optional)
-
-    def one(name: str, kind: Any) -> Any:
-        kind = kind[0] if name in optional else kind
-        if kind is None or name not in value:
-            return value.get(name)
-        if isinstance(kind, tuple):
-            least, most = kind
-            return small(value[name], least, most, name)
-        return read(kind, value[name]) if isinstance(kind, str) else kind(value[name])
-
-    return [one(name, kind) for name, kind in kinds.items()]
+    for name, kind in kinds.items():
+        part, kind = value.get(name), kind[0] if name in optional else kind
+        if isinstance(kind, tuple) and name in value:
+            part = small(part, kind[0], kind[1], name)
+        elif kind is not None and name in value:
+            part = read(kind, part) if isinstance(kind, str) else kind(part)
+        parts.append(part)
+    return parts
 
 
 def rationals(texts: Any) -> list[Fraction]:
@@ -127,9 +121,7 @@ def six_digits(value: Fraction, up: bool) -> Decimal:
 
 
 def short(value: Fraction | int | str, up: bool = False) -> str:
-    """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
-
-    A text stays as it is.
+    """Write a number, or the first digits of a long one, rounded down or up; a text stays as it is.
 
     >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
     ('about 3.33333e+49', 'about 3.33334e+49')
@@ -145,20 +137,16 @@ def load(text: str) -> Any:
         need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")
         return dict(pairs)
 
-    def whole(digits: str) -> int:
-        need(len(digits) <= 20, "a JSON number has over 20 digits")
-        return int(digits)
+    def whole(number: str) -> int:
+        right = number.lstrip("-").isdigit() and len(number) <= 20
+        need(right, f"the JSON number {number[:40]} is not an integer, of at most 20 digits")
+        return int(number)
 
-    def other(number: str) -> NoReturn:
-        refuse(f"the JSON number {number[:40]} is not an integer")
-
-    depth = deepest = 0
-    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
-        depth += (part in "[{") - (part in "]}")
-        deepest = max(deepest, depth)
-    need(deepest <= DEPTH, f"it is nested over {DEPTH} deep")
+    parts = re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text)
+    depths = itertools.accumulate((part in "[{") - (part in "]}") for part in parts)
+    need(max(depths, default=0) <= DEPTH, f"it is nested over {DEPTH} deep")
     try:
-        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=other,
-                          parse_constant=other)  # fmt: skip
+        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=whole,
+                          parse_constant=whole)  # fmt: skip
     except ValueError as error:
-        refuse(f"it is not JSON ({error})")
+        raise Refused(f"it is not JSON ({error})") from None

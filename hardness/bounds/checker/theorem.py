@@ -1,29 +1,30 @@
 """The theorem on statistical queries, once for every family, and what it needs to be told.
 
 THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
-statistical query is a bounded function of (point, label); the oracle answers with a number near its
-mean under the member. The adversary answers as if there were no member, with the mean under a
-reference that does not depend on it, wherever the tolerance allows that, else with that under the
-member: a query rules out the members of which it does not. STAT(tau) answers within tau, VSTAT(t)
-within max(1/t, sqrt(p (1-p) / t)) of a mean p of values in [0, 1]. A hypothesis fits a member if
-its risk there, E|f - hypothesis|^2 over that of the best predictor that knows only the family (its
-mean over all members; of residues that of the best constant), is at most `risk`.
+statistical query is a bounded function of (point, label); the oracle answers near its mean under
+the member: STAT(tau) within tau, VSTAT(t) within max(1/t, sqrt(p (1-p) / t)) of a mean p of values
+in [0, 1]. The adversary answers with the mean under a reference that does not depend on the member
+wherever the tolerance allows that, else with that under the member: then the query rules it out. A
+hypothesis fits a member if its risk there, E|f - hypothesis|^2 over that of the best predictor that
+knows only the family (its mean over all members; of residues the best constant), is at most `risk`.
 
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
 rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
 with every oracle that keeps to the tolerance with a probability, over its coins and the member, of
 at most that of the q r + K likeliest members. So if no set of fewer than T members has the
 probability `success`, it asks at least (T - K) / r queries; T = success N where each is as likely.
-Proof. Fix the coins. The run in which all answers are the reference's does not depend on the
-member, nor do its queries and its hypothesis; a member that none of its q queries rules out leads
-to exactly this run. So the learner succeeds on at most q r members that are ruled out, and K that
-its hypothesis fits. Average over the coins. Members may also be a continuum: then N = 1, and r and
-K are shares of a probability measure.
+Proof. Fix the coins. If no query rules the member out, all answers are the reference's, and lead to
+one run, with its queries and its hypothesis, whatever the member. So the learner succeeds on at
+most q r members that this run rules out, and K that its hypothesis fits. Average over the coins.
+Members may also be a continuum: then N = 1, and r and K are shares of a probability measure.
 
-How many members a query rules out follows from what it moves on all of them together. BESSEL: for
-functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
-of one function with all of them add up to at most `top` times its squared norm, as the map to these
+BESSEL says how many a query rules out, from what it moves on all of them together: for functions
+whose matrix of inner products has no eigenvalue above `top`, the squared inner products of one
+function with all of them add up to at most `top` times its squared norm, as the map to these
 products has `top` as its squared norm. (Of a continuum the sum is a mean over members.)
+
+SQ-DIM is the most members N of pairwise |correlation| at most 1/N. The average correlation of a set
+is over its ordered pairs, of a member with itself too.
 """
 
 import functools
@@ -53,11 +54,10 @@ def theorem(function: Callable[..., Proof]) -> Callable[..., Proof]:
 
 
 class Claim(NamedTuple):
-    """What a theorem proves: a quantity, for parameters, has a value.
+    """What a theorem proves: a quantity, for parameters, has a value. A certificate holds these.
 
-    closed_form: its formula as a short text, or how it is computed; numbers: what stands in that
-    formula, and what else a sentence about the claim quotes; source: the key of whom it is after in
-    docs/references.md. A certificate holds quantity, parameters and value.
+    closed_form: a formula as a short text, or how it is computed; numbers: what stands in it, and
+    what else a sentence about the claim quotes; source: whom it is after, in docs/references.md.
     """
 
     quantity: str
@@ -72,8 +72,7 @@ class Law(NamedTuple):
     """How likely the likeliest members are, if they are not all as likely.
 
     Of vectors, up to `as_one` of which are one member: tiers of (how many, what each weighs at
-    most, above 0), the heaviest first, of a weight of `total`. Others weigh `lost` together: they
-    are always granted to the learner, at no cost in number.
+    most, above 0), the heaviest first, out of `total`. Others, `lost`, are granted to the learner.
     """
 
     tiers: list[tuple[int, int]]
@@ -95,28 +94,20 @@ class Members:
     upper: int | None = None
     law: Law | None = None
 
-    @property
-    def numbers(self) -> Any:
-        """What to compute with."""
-        return closed.SHARES if self.continuum else closed.EXACT
-
 
 class Gram(NamedTuple):
     """What is known of all members together, the f, perhaps less a function that is public.
 
-    top, alike  for members no two of which are alike the matrix of inner products has no eigenvalue
-                above top; each is alike to fewer than `alike` others
-    least       squared norms are at least that, and on average over members that are all as likely
-                at least `mean`, if that is known
-    scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale; of residues
-                f has the squared norm 1 = scale where a is uniform, and otherwise need not have it
-    moves       what one query of values in [-1, 1] moves: the squared distances of its means under
-                the members from that under the reference add up to at most so much
-    moves01     of values in [0, 1], of mean p0 under the reference: at most moves01 min(p0, 1 - p0)
-    general     whether this holds of all queries, or of correlations of labels alone
-    spectrum    pairs (value, how many): the k largest eigenvalues of all members, less their mean
-                if `public` is 0, add up to no more than the k first of these
-    drift       what means of vectors move: see `named.gradients`; `moves` if it is not said
+    top       the inner products of members no two of which are alike have no eigenvalue above it
+    least     squared norms are at least that, and on average over members at least `mean`, if known
+    scale     a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
+    moves     what one query of values in [-1, 1] moves: the squared distances of its means under
+              the members from that under the reference add up to at most so much
+    moves01   of values in [0, 1], of mean p0 under the reference: at most moves01 min(p0, 1 - p0)
+    general   whether this holds of all queries, or of correlations of labels alone
+    spectrum  pairs (value, how many): the k largest eigenvalues of all members, less their mean if
+              `public` is 0, add up to no more than the k first of these
+    drift     what means of vectors move: see `named.gradients`; `moves` if it is not said
     """
 
     top: Fraction
@@ -125,7 +116,6 @@ class Gram(NamedTuple):
     moves: Fraction
     moves01: Fraction | None
     general: bool
-    alike: int = 1
     mean: Fraction | None = None
     spectrum: list[tuple[Fraction, int]] | None = None
     public: int = 0
@@ -133,11 +123,7 @@ class Gram(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a certificate is about: tolerances, the goal of a learner, and learners by their names.
-
-    tau, t: tolerances of STAT and VSTAT; risk, success: what a learner has to reach, and with which
-    probability; gamma: the average correlation of SDA; about: named learners, with their numbers.
-    """
+    """Tolerances, the risk to reach with which probability, gamma of SDA, learners by name."""
 
     tau: Fraction
     t: int
@@ -155,16 +141,6 @@ def read_terms(data: Any) -> Terms:
     named = isinstance(about, dict) and about and all(isinstance(v, dict) for v in about.values())
     need(bool(named or "about" not in data), "the terms name no learner")
     return Terms(tau, t, risk, success, gamma, about or {})
-
-
-class RuledOut(NamedTuple):
-    """How many members one query to an oracle rules out, by which formula of which numbers."""
-
-    oracle: str
-    parameters: dict[str, Any]
-    members: Number
-    form: str
-    numbers: dict[str, Any]
 
 
 class Known(NamedTuple):
@@ -188,30 +164,29 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, so H > 0. If that
     holds for k members no two of which are alike, Bessel gives k (b + H)^2 / 4 <= top H, and (b +
     H)^2 >= 4 b H. Of those that it fits one in `alike` can be chosen so: take one, drop those that
-    are alike to it, and go on. It is never more than all. (Shares are not rounded down.) A risk
-    relative to |f|^2 itself, where that is not `scale`, asks for as much if least <= scale: then
-    2<p,f> >= |f|^2 (1 - risk) + H >= b + H.
+    are alike to it, and go on. (Shares are not rounded down.) A risk relative to |f|^2 itself asks
+    for as much if least <= scale: then 2<p,f> >= |f|^2 (1 - risk) + H >= b + H.
     """
     if gram.least <= risk * gram.scale:
         return members.count
-    most = closed.fitted(members.numbers, gram.top, gram.least, gram.scale, risk)
-    return min(gram.alike * most, members.count)
+    most = closed.fitted(closed.NUMBERS[members.continuum], gram.top, gram.least, gram.scale, risk)
+    return min(members.alike * most, members.count)
 
 
 @theorem
-def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "stat") -> RuledOut:
+def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "stat") -> Claim:
     """A query of values in [-1, 1], answered within tau, rules out at most v / tau^2 members.
 
-    Each member that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the
-    mean of h(point) times the label, and tau is of this mean. Labels of hidden sets are moved and
-    scaled to [-1, 1] for it, and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
+    Each that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the mean of
+    h(point) times the label, within tau. For it labels of hidden sets are moved and scaled to
+    [-1, 1], and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
-    most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
-    return RuledOut(oracle, {"tau": tau}, most, "floor(v / tau^2)", {"v": gram.moves})
+    most = closed.ruled_out_by_stat(closed.NUMBERS[members.continuum], gram.moves, tau)
+    return Claim(oracle, most, {"tau": tau}, "floor(v / tau^2)", "BFJKMR94", {"v": gram.moves})
 
 
 @theorem
-def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
+def vstat_rules_out(members: Members, gram: Gram, t: int) -> Claim:
     """A query to VSTAT(t), of values in [0, 1], rules out at most 3 t w members, w = moves01.
 
     A member of mean p is ruled out where D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then
@@ -221,26 +196,22 @@ def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
     minimum; if it is 0 no mean moves. [FGRVX17]
     """
     need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
-    most = closed.ruled_out_by_vstat(members.numbers, gram.moves01, t)
-    return RuledOut("vstat", {"t": t}, most, "floor(3 t w)", {"w": gram.moves01})
+    most = closed.ruled_out_by_vstat(closed.NUMBERS[members.continuum], gram.moves01, t)
+    return Claim("vstat", most, {"t": t}, "floor(3 t w)", "FGRVX17", {"w": gram.moves01})
 
 
 @theorem
-def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) -> RuledOut:
+def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) -> Claim:
     """A query to VSTAT(t) rules out at most t^2 v / 4 members, v = moves.
 
-    Of a member that is ruled out the mean is off by more than 1/t, and values in [0, 1] move half
-    as much as values in [-1, 1].
+    A mean in [0, 1] is off by more than 1/t then, so twice the query, less 1, by more than 2/t.
     """
-    most = closed.ruled_out_within_one_over_t(members.numbers, gram.moves, t)
-    return RuledOut("vstat", {"t": t}, most, "floor(t^2 v / 4)", {"v": gram.moves})
+    most = stat_rules_out(members, gram, Fraction(2, t)).value
+    return Claim("vstat", most, {"t": t}, "floor(t^2 v / 4)", "FGRVX17", {"v": gram.moves})
 
 
 def members_of_probability(members: Members, success: Fraction) -> Number:
-    """How many members at least have a probability of `success` together, by the bounds of the law.
-
-    This is T. Every member that is counted is drawn sometimes, so a success of 1 takes all of them.
-    """
+    """T: how many members at least have the probability `success` together; for 1, all of them."""
     if members.law is None or success == 1:
         return success * members.count
     tiers, lost, total, as_one = members.law
@@ -256,43 +227,40 @@ def probability_of_members(members: Members, count: Number) -> Fraction:
     if members.law is None:
         return Fraction(count, members.count)
     tiers, lost, total, as_one = members.law
-    weighs: Number = lost
-    left: Number = count * as_one
+    weighs, left = lost, int(count) * as_one
     for size, weight in tiers:
         weighs, left = weighs + min(left, size) * weight, left - min(left, size)
     return Fraction(min(weighs, total), total)
 
 
 @theorem
-def queries_needed(query: RuledOut, members: Members, fits: Number, terms: Terms) -> Claim:
+def queries_needed(query: Claim, members: Members, fits: Number, terms: Terms) -> Claim:
     """A learner asks at least ceil((T - K) / r) queries, K = fits, r what one rules out: THEOREM.
 
-    If a query rules out no member, success is at most the probability of the K likeliest, however
-    many are asked.
+    If it rules out none, success is at most the probability of the K likeliest, at any number.
     """
-    source = "FGRVX17" if query.oracle == "vstat" else "BFJKMR94"
-    r, at = min(query.members, members.count), {**query.parameters, "risk": terms.risk}
-    numbers: dict[str, Any] = {"N": members.count, "K": fits, "r": r, **query.numbers}
+    oracle, ruled_out, tolerance, form, source, numbers = query
+    r, at = min(ruled_out, members.count), {**tolerance, "risk": terms.risk}
+    numbers = {"N": members.count, "K": fits, "r": r, **numbers}
+    rule = form[len("floor(") : -1] if members.continuum else form  # shares
     if not r:
         value = probability_of_members(members, fits)
         form = "K / N" if members.law is None else "the probability of the K likeliest members"
-        return Claim(f"{query.oracle}-success", value, at, form, source, numbers)
+        return Claim(f"{oracle}-success", value, at, form, source, numbers)
     needed, wanted = members_of_probability(members, terms.success), "success N"
     if members.law is not None:
         numbers["T"], wanted = needed, "T"
     least = closed.queries(closed.EXACT, needed, fits, Fraction(r))
-    rule = query.form[len("floor(") : -1] if members.continuum else query.form  # shares
     form, at["success"] = f"max(0, ceil(({wanted} - K) / r)), r = min(N, {rule})", terms.success
-    return Claim(f"{query.oracle}-queries", least, at, form, source, numbers)
+    return Claim(f"{oracle}-queries", least, at, form, source, numbers)
 
 
 @theorem
 def sda(members: Members, gamma: Fraction, enough: int) -> Claim:
     """SDA(gamma) is at least floor((N-1)/(enough-1)), and N for enough = 1. [FGRVX17]
 
-    SDA(gamma) is the largest whole q up to N such that any N/q of N members or more have mean
-    |correlation| of at most gamma, over their ordered pairs, of one with itself too. enough: no set
-    of so many members or more is above gamma. A value of 0 says nothing.
+    SDA(gamma) is the largest whole q up to N such that any N/q of N members or more have an average
+    |correlation| of at most gamma, as any `enough` or more have. A value of 0 says nothing.
     """
     count, at, form = members.count, {"gamma": gamma}, "floor((N - 1) / (s - 1))"
     least = (count - 1) // (enough - 1) if enough > 1 else count
@@ -307,26 +275,22 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
 
     Points have the same law for all members. Fix the learner's coins, the points that are drawn,
     and what noise does to each example. A label branches the run in L ways at most, also if the
-    learner chooses points, by its coins and the labels it saw: there are L^n runs, and each ends in
-    one hypothesis, which fits K members. T as in the THEOREM.
+    learner chooses points: there are L^n runs, and each ends in one hypothesis, which fits K.
     """
     need(fits > 0, "a hypothesis fits no member")
-    needed = members_of_probability(members, terms.success)
-    form = "max(0, ceil(log_L(success N / K)))"
+    needed, wanted = members_of_probability(members, terms.success), "success N"
     numbers: dict[str, Any] = {"N": members.count, "K": fits, "L": levels}
     if members.law is not None:
-        form, numbers["T"] = "max(0, ceil(log_L(T / K)))", needed
+        numbers["T"], wanted = needed, "T"
+    form = f"max(0, ceil(log_L({wanted} / K)))"
     value = closed.information_floor(closed.EXACT, Fraction(needed), fits, levels)
     at: dict[str, Any] = {"risk": terms.risk, "success": terms.success, "levels": levels}
     return Claim("information-floor", value, at, form, "information", numbers)
 
 
-def needed_by_learners(
-    problem: Any, terms: Terms, known: Known, asked: list[RuledOut]
-) -> list[Claim]:
+def needed_by_learners(problem: Any, terms: Terms, known: Known, asked: list[Claim]) -> list[Claim]:
     """The queries of each kind that is asked, and the examples, that a learner needs."""
-    need(known.gram is not None, "all members are the same function")
-    general = known.gram.general or all(query.oracle == "csq" for query in asked)
+    general = known.gram.general or all(query.quantity == "csq" for query in asked)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)
     claims = [queries_needed(query, known.members, fits, terms) for query in asked]

@@ -12,27 +12,24 @@ import copy
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome
 from hardness.learners.plugins.objects import described
-from hardness.learners.plugins.views import Data, Fit, Viewed, checked
+from hardness.learners.plugins.views import Data, Gathering, Predicts, checked
 from hardness.learners.reduced import known_factor
 from instances.coded import Coded, require_coded
 from instances.errors import UsageError
-
-if TYPE_CHECKING:
-    from hardness.oracles import ExampleOracle
 
 Array = NDArray[Any]
 _HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
 
 
 @dataclass(frozen=True, eq=False)
-class Estimator(Viewed):
+class Estimator(Gathering):
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
     A classifier needs the view reduced, and holds out a fifth of its examples. The object itself is
@@ -70,19 +67,23 @@ class Estimator(Viewed):
             return sys.modules["sklearn.base"].clone(self.given)
         return copy.deepcopy(self.given)
 
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Fit a fresh object: a classifier to levels, a regressor to the labels."""
-        estimator = self.make()
-        _seed(estimator, rng)
+        estimator = seeded(self.make(), rng)
         if is_classifier(estimator):
-            predict, scale = _classify(estimator, data)
-            return Fit(predict=predict, details={"scale": scale})
-        if data.y.ndim == 1:
-            return Fit(predict=_fitted(estimator, data.x, data.y).predict)
-        return Fit(predict=_regress(estimator, data))
+            return _classify(estimator, data)
+        try:
+            return _fitted(estimator, data.x, data.y).predict, {}
+        except ValueError:  # its tags do not say whether a regressor takes many columns
+            if data.y.ndim == 1 or not _is_sklearn(estimator):
+                raise
+            from sklearn.multioutput import MultiOutputRegressor
+
+            each = MultiOutputRegressor(sys.modules["sklearn.base"].clone(estimator))
+            return each.fit(data.x, data.y).predict, {}
 
 
-def _classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
+def _classify(estimator: Any, data: Data) -> tuple[Predicts, dict[str, Any]]:
     family, codes = require_coded(data.family), data.codes
     assert codes is not None
     least, most = _HELD_OUT
@@ -95,7 +96,7 @@ def _classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], flo
 
     right = data.y[len(data) - held :]
     scale = fitted_scale(guess(data.x[len(data) - held :]), right) if held else 1.0
-    return lambda z: scale * guess(z), scale
+    return lambda z: scale * guess(z), {"scale": scale}
 
 
 def fitted_scale(guess: Array, right: Array) -> float:
@@ -125,63 +126,31 @@ def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[
         return expected
 
     def decided(z: Array) -> Array:
-        found = checked(fitted.predict(z), (len(z),)).astype(np.intp)
-        return family.factors[np.clip(found, 0, len(family.factors) - 1)]
+        codes = checked(fitted.predict(z), (len(z),)).astype(np.intp)
+        return family.factors[np.clip(codes, 0, len(family.factors) - 1)]
 
     return decided
 
 
-def _regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
-    varies = (data.y != data.y[0]).any(axis=0)
-    constant, columns = data.y[0], data.y[:, varies]
-    if not varies.any():
-        return lambda x: np.broadcast_to(constant, (len(x), len(constant)))
-    if columns.shape[1] == 1:
-        fitted = _fitted(estimator, data.x, columns[:, 0])
-    else:
-        fitted = _fit_columns(estimator, data.x, columns)
-    shape = columns.shape[1:] if columns.shape[1] > 1 else ()
-
-    def predict(x: Array) -> Array:
-        out = np.tile(constant, (len(x), 1))
-        found = checked(fitted.predict(x), (len(x), *shape))
-        out[:, varies] = found.reshape(len(x), -1)
-        return out
-
-    return predict
-
-
 def _fitted(estimator: Any, x: Array, y: Array) -> Any:
     """Fit; what fit returns predicts, or the object itself if it returns nothing; raises Failed."""
-    found = estimator.fit(x, y)
-    fitted = estimator if found is None else found
+    returned = estimator.fit(x, y)
+    fitted = estimator if returned is None else returned
     if not callable(getattr(fitted, "predict", None)):
         raise Failed(Outcome.INVALID, {"reason": f"after fit {described(fitted)} has no predict"})
     return fitted
 
 
-def _fit_columns(estimator: Any, x: Array, y: Array) -> Any:
-    """Fit several columns at once where the estimator takes them, else one copy for each."""
-    if not _is_sklearn(estimator):
-        return _fitted(estimator, x, y)
-    # The tags of 1.9 do not say that MLPRegressor takes many, so it is asked by trying.
-    try:
-        return estimator.fit(x, y)
-    except ValueError:
-        from sklearn.multioutput import MultiOutputRegressor
-
-        return MultiOutputRegressor(sys.modules["sklearn.base"].clone(estimator)).fit(x, y)
-
-
-def _seed(estimator: Any, rng: np.random.Generator) -> None:
+def seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """Set what is None of an object's random_state, and of all steps within it; gives it back."""
     if not hasattr(estimator, "get_params"):
         if getattr(estimator, "random_state", 0) is None:
             estimator.random_state = int(rng.integers(1 << 31))
-        return
-    names = [n for n in estimator.get_params(deep=True) if n.split("__")[-1] == "random_state"]
-    for name in sorted(names):
-        if estimator.get_params(deep=True)[name] is None:
+        return estimator
+    for name, value in sorted(estimator.get_params().items(), key=lambda item: item[0]):
+        if name.split("__")[-1] == "random_state" and value is None:
             estimator.set_params(**{name: int(rng.integers(1 << 31))})
+    return estimator
 
 
 def fits(value: Any) -> bool:

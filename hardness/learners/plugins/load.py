@@ -56,15 +56,23 @@ class Adapted:
             )
         return found
 
+    def warm_up(self, family: Family) -> None:
+        """Let the object import or compile what it needs, where it has anything of the kind."""
+        if warm := getattr(self.inner, "warm_up", None):
+            warm(family)
+
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Let the object learn; raises Failed where it gives no hypothesis.
 
         Libraries use one thread, as in the processes of files: results then do not depend on cores.
+        Seconds begin when it has imported what it needs, as there.
         """
         if self.digest is not None:  # in such a process
             return self._learned(self.inner.learn(oracle, rng))
         from threadpoolctl import ThreadpoolController
 
+        self.warm_up(oracle.family)
+        oracle.meter.restart()
         alone = ThreadpoolController().wrap(limits=1)
         made = self._learned(alone(self.inner.learn)(oracle, rng))
         return replace(made, predict=alone(made.predict))

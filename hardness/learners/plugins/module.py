@@ -1,181 +1,240 @@
-"""A torch module as a learner, trained by minibatches: Adam [KB15] on the mean squared error.
+"""A torch module as a learner: trained on minibatches by AdamW on the mean squared error.
 
-A tenth of the examples is held out: the weights that do best on it are kept, and training ends
-where they leave next to nothing, after so many steps, or with the budget's seconds.
+A tenth of the examples is held out. The weights that do best on it are kept.
 """
 
 import copy
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
-from hardness.learners.learner import SPENT, Outcome
+from hardness.learners.learner import DIVERGED, SPENT, Hypothesis, Outcome, nothing
 from hardness.learners.plugins.objects import described, needs
-from hardness.learners.plugins.views import Data, Fit, Viewed
+from hardness.learners.plugins.views import Data, View, Viewed, completed, gather
+from hardness.oracles import ExampleOracle, Rounds, Spent
 from instances.errors import UsageError
-from instances.family import require
+from instances.family import Family, require
+from instances.layer import AttentionLayer
 from instances.lazy import require_extra
-from instances.limits import require_memory
-
-if TYPE_CHECKING:
-    from hardness.oracles import ExampleOracle
 
 Array = NDArray[Any]
-_SOLVED = 1e-4  # of the error of knowing the family alone on held-out examples: it stops there
-_AT_ONCE = 4096  # rows in a prediction
-_LOOKS = 100  # at the held-out examples, in all steps
+Details = dict[str, Any]
+Batches = Iterator[tuple[Array, Array]]
+_AT_ONCE = 4096  # rows in a prediction, and examples held out, at most
+_LOOKS = 50  # at the held-out examples, in all steps
+
+
+def minibatches(oracle: ExampleOracle, view: View, size: int, rng: np.random.Generator) -> Batches:
+    """Give fresh examples while there are any, then those again, in rounds; raises Spent."""
+    fresh = list[tuple[Array, Array]]()
+    try:
+        while True:
+            part = gather(oracle, view, size)
+            if len(part):  # some are open in the view
+                fresh.append((part.x.astype(np.float32), part.y.astype(np.float32)))
+                yield fresh[-1]
+    except Spent as spent:
+        if spent.resource != "examples" or not fresh:
+            raise
+    x, y = (np.concatenate(parts) for parts in zip(*fresh, strict=True))
+    rounds = Rounds(np.arange(len(x)), oracle.meter, rng)
+    while True:
+        rows = rounds.draw(size)
+        yield x[rows], y[rows]
 
 
 @dataclass(frozen=True, eq=False)
 class Module(Viewed):
-    """Trains what is given: a torch module, by make(inputs, outputs) or make().
+    """Trains a torch module: an object, a class, or a function make(inputs, outputs) or make().
 
-    inputs and outputs are the numbers of columns in its view: d - 1 and 1 in reduced, n and 1 in
-    samples, k d and k d in flat; in tokens it takes (n, k, d) and gives (n, k, d), and both numbers
-    are d. A module itself is a pattern: copied, its layers drawn anew; what must keep its weights
-    is to be made by a function. Lazy layers learn their sizes from the first examples.
+    In tokens, the default view, it takes (n, k, d) and gives (n, k, d); inputs and outputs are both
+    d. They are d - 1 and 1 in reduced, n and 1 in samples, k d and k d in flat. An object is a
+    pattern: copied, all its parameters drawn anew, those of a module without `reset_parameters` as
+    the weights of a linear layer are. With warm_start its weights are where training begins.
+
+    optimizer: of the parameters; None is AdamW with `rate` and no weight decay. schedule: of the
+    optimizer; None is CosineAnnealingLR over all steps. Training ends when the held-out loss,
+    relative to knowing the family alone, has not fallen for `patience` steps, or is below `target`
+    if labels have no noise. callback: called with step, training loss and held-out loss. A module
+    with a method `layer()` that gives theta and w, (m, d, d) each, hands its heads back.
     """
 
     kind: ClassVar[str] = "a torch module"
-    least: ClassVar[int] = 2
 
+    view: View | None = "tokens"
     steps: int = 4000
     batch: int = 256
     rate: float = 3e-3
-    decay: float = 0.0
+    patience: int = 1000
+    target: float = 1e-4
+    optimizer: Callable[[Any], Any] | None = None
+    schedule: Callable[[Any], Any] | None = None
+    callback: Callable[[int, float, float], object] | None = None
+    device: str = "auto"
+    warm_start: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not callable(self.given):
-            raise UsageError(
-                f"Module: {described(self.given)} given: a torch module is needed, or a function "
-                "make() or make(inputs, outputs) that gives one"
-            )
-        for name in ("steps", "batch"):
-            value = getattr(self, name)
-            require(
-                type(value) is int and value >= 1,
-                f"Module: {name}={value!r} given: at least 1 is needed",
-            )
-        require(0 < self.rate <= 100, f"Module: rate={self.rate} given: above 0, at most 100")
-        require(0 <= self.decay <= 100, f"Module: decay={self.decay} given: between 0 and 100")
+        require(
+            callable(self.given) and self.name != "<lambda>",
+            f"Module: {described(self.given)} given: a torch module is needed, or make() "
+            "or make(inputs, outputs) that gives one; of a lambda say name='...' as well",
+        )
+        for name in ("steps", "batch", "patience"):
+            whole = type(value := getattr(self, name)) is int and value >= 1
+            require(whole, f"{name}={value!r} given: it must be an integer of at least 1")
+        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
 
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
-        """Make the module and train it."""
-        torch = require_extra("torch", "Module")
-        require_memory(4 * 2 * (data.x.size + data.y.size), f"{len(data)} examples in float32")
+    def warm_up(self, family: Family) -> None:
+        """Import torch and make a first step, in which it imports more, before seconds begin."""
+        torch = require_extra("torch", self.name)
+        number = torch.ones(1, device=self._device(torch), requires_grad=True)
+        number.sum().backward()
+        torch.optim.AdamW([number]).step()
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Make the module, train it on minibatches of the oracle, complete what it predicts."""
+        torch = require_extra("torch", self.name)
+        family, view, device = oracle.family, self.view or "tokens", self._device(torch)
+        left = (oracle.meter.budget.examples or sys.maxsize) - oracle.meter.examples
+        held = gather(oracle, view, min(_AT_ONCE, left // 10)) if left >= 10 else None
+        if not held:  # too few, or none is open in the view
+            raise Spent("examples")
         # The generator of all of torch is put back: other learners of the process draw from it.
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(1 << 62)))
-            net = self._made(torch, data)
-            spent, details = self._train(torch, net, data, oracle, rng)
-        if details["held_out_error"] is None and spent is None:
-            return Fit(predict=None, outcome=Outcome.DIVERGED, details=details)
-        predict = _predict(torch, net, data.y.shape[1:])
-        return Fit(predict=predict, outcome=spent, details=details)
+            net = self._made(torch, held).to(device)
+            batches = minibatches(oracle, view, self.batch, rng)
+            best, details = self._train(torch, net, held, batches)
+        start = "the weights given" if self.warm_start else "parameters drawn anew"
+        details |= {"view": view, "device": str(device), "start": start}
+        details |= {"trained_on": oracle.meter.examples, "held_out_examples": len(held)}
+        outcome, layer = details.pop("outcome"), None
+        if best is None:
+            reason = {} if outcome else {"reason": DIVERGED}
+            return nothing(family, outcome or Outcome.STAGE_FAILED, **details, **reason)
+        with suppress(UsageError):  # it is no attention layer
+            layer = AttentionLayer.from_torch(best) if view == "tokens" else None
+        heads = {"layer": layer if layer and layer.d == family.d else None, "model": best}
+        predict = completed(family, view, predictor(best))
+        return Hypothesis(predict=predict, outcome=outcome, details=details, **heads)
 
-    def _made(self, torch: Any, data: Data) -> Any:
-        """Make the module, and let lazy layers see one example."""
+    def _device(self, torch: Any) -> Any:
+        usable = torch.cuda.is_available()
+        if self.device.startswith("cuda") and not usable:
+            raise UsageError(f"device={self.device!r} given: torch sees no GPU: 'auto', 'cpu' run")
+        return torch.device(self.device.replace("auto", "cuda" if usable else "cpu"))
+
+    def _made(self, torch: Any, held: Data) -> Any:
+        """Make the module and run it once: lazy layers learn their sizes; raises UsageError."""
+        outputs = held.y.shape[-1] if held.y.ndim > 1 else 1
         if isinstance(self.given, torch.nn.Module):
             net = copy.deepcopy(self.given)
-            for part in net.modules():
-                if hasattr(part, "reset_parameters"):
-                    part.reset_parameters()
-        elif len(needs(self.given)) == 2:
-            outputs = 1 if data.y.ndim == 1 else data.y.shape[-1]
-            net = self.given(data.x.shape[-1], outputs)
-        elif needs(self.given):
-            raise UsageError(
-                f"Module: {described(self.given)} given: it is called as network(inputs, outputs), "
-                "or without arguments"
-            )
+            if not self.warm_start:
+                redraw(torch, net)
         else:
-            net = self.given()
+            net = self.given(*(held.x.shape[-1], outputs)[: len(needs(self.given))])
         if not isinstance(net, torch.nn.Module):
             raise UsageError(f"Module: {described(net)} was made: a torch module is needed")
-        net = net.float()
-        with torch.no_grad():
-            _outputs(net(torch.from_numpy(data.x[:2].astype(np.float32))), (2, *data.y.shape[1:]))
+        x, y, predict = held.x[:2], held.y[:2], predictor(net.float())
+        name, fits = type(net).__name__, False
+        try:
+            made = predict(x)
+            fits, gives = made.shape in (y.shape, (*y.shape, 1)), f"it gives {made.shape}"
+        except (RuntimeError, ValueError, IndexError, TypeError, AssertionError) as error:
+            gives = " ".join(str(error).split())
+        require(
+            fits,
+            f"{name} does not map {x.shape} to {y.shape} ({gives}): make it of that size, or name "
+            "another view, as in Module(net, view='flat')",
+        )
+        apart = np.allclose(predict(x[:1]), made[:1], rtol=1e-3, atol=1e-3, equal_nan=True)
+        require(apart, f"{name} mixes the examples of a batch: has it batch_first=True?")
+        require(any(p.requires_grad for p in net.parameters()), f"{self.name} has no parameters")
         return net
 
-    def _train(
-        self, torch: Any, net: Any, data: Data, oracle: "ExampleOracle", rng: np.random.Generator
-    ) -> tuple[Outcome | None, dict[str, Any]]:
-        """Train in place; gives why it stopped early, and numbers worth keeping."""
-        x, y = (torch.from_numpy(part.astype(np.float32)) for part in (data.x, data.y))
-        held = max(1, min(len(x) // 10, 10_000))
-        scale = float(((data.y - data.known)[:held] ** 2).mean()) or 1.0
-        predict = _predict(torch, net, data.y.shape[1:])
-        pairs = [p for p in net.parameters() if p.requires_grad]
-        if not pairs:
-            raise UsageError(f"{self.name} has no parameters to train")
-        optimizer = torch.optim.Adam(pairs, lr=self.rate, weight_decay=self.decay)
-        every = max(1, self.steps // _LOOKS)
-        best, kept, step = float("inf"), copy.deepcopy(net.state_dict()), 0
-        outcome: Outcome | None = None
-        order = rng.permutation(0)
-        for step in range(1, self.steps + 1):
-            if not oracle.meter.has_time():
-                outcome = SPENT["seconds"]
-                break
-            if len(order) < min(self.batch, len(x) - held):
-                order = np.concatenate([order, rng.permutation(len(x) - held) + held])
-            rows, order = torch.from_numpy(order[: self.batch]), order[self.batch :]
-            net.train()
-            optimizer.zero_grad()
-            given = _outputs(net(x[rows]), y[rows].shape)
-            loss = ((given - y[rows]) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-            if step % every == 0 or step == self.steps:
-                found = float(((predict(data.x[:held]) - data.y[:held]) ** 2).mean()) / scale
-                if found < best:
-                    best, kept = found, copy.deepcopy(net.state_dict())
-                if found < _SOLVED or not np.isfinite(found):
+    def _train(self, torch: Any, net: Any, held: Data, batches: Batches) -> tuple[Any, Details]:
+        """Train: a copy of the module at its best, None if it diverged, and numbers to keep."""
+        parameters = [p for p in net.parameters() if p.requires_grad]
+        adam = partial(torch.optim.AdamW, lr=self.rate, weight_decay=0.0)
+        optimizer = (self.optimizer or adam)(parameters)
+        cosine = partial(torch.optim.lr_scheduler.CosineAnnealingLR, T_max=self.steps)
+        schedule = (self.schedule or cosine)(optimizer)
+        family, predict, device = held.family, predictor(net), parameters[0].device
+        noisy = getattr(family, "error_rate", family.noise) or not family.noise_known
+        scale = float(((held.y - held.known) ** 2).mean()) or 1.0
+        kept: Any = None
+        best, gained, step, curve, outcome = np.inf, 0, 0, list[list[float | None]](), None
+        try:
+            # As tqdm is used: a bar on a terminal, nothing in a log or a child process.
+            for step in tqdm(range(1, self.steps + 1), self.name, leave=False, disable=None):
+                x, y = (torch.from_numpy(part).to(device) for part in next(batches))
+                optimizer.zero_grad()
+                loss = ((forward(net.train(), x).reshape(y.shape) - y) ** 2).mean()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+                if step % max(1, self.steps // _LOOKS) and step < self.steps:
+                    continue
+                missed = predict(held.x).reshape(held.y.shape) - held.y
+                trained, error = loss.item() / scale, float((missed**2).mean()) / scale
+                curve.append([step, *(v if np.isfinite(v) else None for v in (trained, error))])
+                if self.callback:
+                    self.callback(step, trained, error)
+                if error < best:
+                    kept, best, gained = copy.deepcopy(net), error, step
+                done = (error < self.target and not noisy) or step - gained >= self.patience
+                if done or not np.isfinite(error):
                     break
-        net.load_state_dict(kept)
-        return outcome, {"steps": step, "held_out_error": best if np.isfinite(best) else None}
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        least = None if kept is None else best
+        return kept, {"outcome": outcome, "steps": step, "held_out_error": least, "curve": curve}
 
 
-def _predict(torch: Any, net: Any, shape: tuple[int, ...]) -> Callable[[Array], Array]:
-    """Evaluate a module in float32, a few rows at a time: (n, ...) -> (n, *shape), float64."""
+def redraw(torch: Any, net: Any) -> None:
+    """Draw all parameters anew, inner modules first, as those that hold them have the last word.
+
+    Of modules without a `reset_parameters`: as torch draws the weights of a linear layer, uniform
+    within the root of one over their inputs. Those that are constant stay.
+    """
+    for part in reversed(list(net.modules())):
+        if reset := getattr(part, "reset_parameters", getattr(part, "_reset_parameters", None)):
+            reset()
+            continue
+        for value in part.parameters(recurse=False):
+            if len(value.unique()) > 1:
+                torch.nn.init.kaiming_uniform_(value.data.reshape(-1, value.shape[-1]), 5**0.5)
+
+
+def forward(net: Any, x: Any) -> Any:
+    """Call a module; one of torch's MultiheadAttention as self-attention."""
+    return net(x, x, x, need_weights=False)[0] if hasattr(net, "in_proj_weight") else net(x)
+
+
+def predictor(net: Any) -> Callable[[Array], Array]:
+    """Evaluate a module in float32, a few rows at a time: (n, ...) -> (n, ...)."""
+    torch = sys.modules["torch"]
 
     def predict(x: Array) -> Array:
-        net.eval()
-        out = np.empty((len(x), *shape))
+        device = next(iter(net.parameters()), torch.zeros(())).device
+        rows = torch.from_numpy(x.astype(np.float32)).to(device).split(_AT_ONCE)
         with torch.no_grad():
-            for start in range(0, len(x), _AT_ONCE):
-                rows = torch.from_numpy(x[start : start + _AT_ONCE].astype(np.float32))
-                out[start : start + len(rows)] = _outputs(net(rows), (len(rows), *shape)).numpy()
-        return out
+            return np.asarray(torch.cat([forward(net.eval(), part) for part in rows]).cpu())
 
     return predict
 
 
-def _outputs(given: Any, shape: tuple[int, ...]) -> Any:
-    """Give a module's output the shape of the labels: (n, 1) passes for (n,)."""
-    if not hasattr(given, "shape"):
-        raise UsageError(f"the module gives a {type(given).__name__}: a tensor is needed")
-    if tuple(given.shape) == (*shape, 1):
-        given = given[..., 0]
-    if tuple(given.shape) != tuple(shape):
-        column = f" or {(*shape, 1)}" if len(shape) == 1 else ""
-        raise UsageError(
-            f"of {shape[0]} examples the module gives {tuple(given.shape)}: {tuple(shape)}{column} "
-            "is needed"
-        )
-    return given
-
-
 def is_module(value: Any) -> bool:
     """Return whether an object is a torch module, or a class of such."""
-    torch = sys.modules.get("torch")  # where it is not imported, nothing is of it
-    nn = getattr(torch, "nn", None)
-    if nn is None:
-        return False
-    return issubclass(value, nn.Module) if inspect.isclass(value) else isinstance(value, nn.Module)
+    nn = getattr(sys.modules.get("torch"), "nn", None)  # where it is not imported, nothing is of it
+    kind = value if inspect.isclass(value) else type(value)
+    return nn is not None and issubclass(kind, nn.Module)

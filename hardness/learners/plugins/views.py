@@ -8,7 +8,7 @@ of it, of the open examples alone. samples, of families with linear_forms: a (n,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -40,13 +40,15 @@ DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how m
 _NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
 
 Array = NDArray[Any]
+Predicts = Callable[[Array], Any]  # rows of a view's x -> rows of its y
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Data:
     """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
 
-    outcome: what ended the drawing early, but for their end.
+    outcome: what ended the drawing early, but for their end. drawn: examples, of which the view may
+    show some alone.
     """
 
     family: Family
@@ -55,6 +57,7 @@ class Data:
     y: Array
     codes: Array | None
     outcome: Outcome | None
+    drawn: int
 
     def __len__(self) -> int:
         return len(self.y)
@@ -73,50 +76,31 @@ class Data:
         return self.family.known(self.x.reshape(shape)).reshape(self.y.shape)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
-    """What a learner made of examples: rows of the view's x -> rows of its y; None for nothing.
-
-    outcome: why it stopped early. details: numbers worth keeping.
-    """
-
-    predict: Callable[[Array], Any] | None
-    outcome: Outcome | None = None
-    details: dict[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
-class Viewed(ABC):
-    """A learner that gathers examples in a view, and predicts in it.
+class Viewed:
+    """A learner that sees examples in a view, and predicts in it.
 
-    given: what learns. examples: how many it gets at most, all of the budget's by default. view:
-    reduced where the family has it, else flat, unless it is said. Raises UsageError for a view that
-    there is not, and for less than one example.
+    given: what learns. view: reduced where the family has it, else flat, unless it is said. name:
+    that of what is given, or of its class, unless it is said. Raises UsageError for a view that
+    there is not.
     """
 
     access: ClassVar[Access] = "examples"
     kind: ClassVar[str]  # what it is, of an object that does not say
-    least: ClassVar[int] = 1  # examples without which nothing is learned
 
     given: Any
-    examples: int | None = None
     view: View | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         what = type(self).__name__
+        if not self.name:
+            name = getattr(self.given, "__name__", type(self.given).__name__)
+            object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
                 f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
             )
-        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
-            raise UsageError(
-                f"{what}: examples={self.examples!r} given: an integer of at least 1 is needed"
-            )
-
-    @property
-    def name(self) -> str:
-        """The name of what is given, or of its class."""
-        return str(getattr(self.given, "__name__", type(self.given).__name__))
 
     @property
     def about(self) -> str:
@@ -130,35 +114,43 @@ class Viewed(ABC):
         offer = lacking.get(self.view or "")
         return f"its view is '{self.view}': {family.lacks(offer)}" if offer else None
 
+
+@dataclass(frozen=True, eq=False)
+class Gathering(Viewed, ABC):
+    """A learner that gathers all its examples before it fits, or `examples` of them."""
+
+    examples: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
+            raise UsageError(
+                f"examples={self.examples!r} given: an integer of at least 1 is needed"
+            )
+
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
         family = oracle.family
         view: View = self.view or ("reduced" if isinstance(family, Coded) else "flat")
         data = gather(oracle, view, self.examples)
         details: dict[str, Any] = {"view": view, "trained_on": len(data)}
-        if len(data) < self.least:
+        if not len(data):
             return nothing(family, data.outcome, **details)
         try:
-            found = self.fit(data, oracle, rng)
+            predict, more = self.fit(data, rng)
         except Exception as error:
             error.add_note(f"(in the view '{view}': x {data.x.shape}, y {data.y.shape})")
             raise
-        details |= found.details
-        if found.predict is None:
-            return nothing(family, found.outcome, **details)
-        return Hypothesis(
-            predict=completed(family, view, found.predict),
-            outcome=found.outcome or data.outcome,
-            details=details,
-        )
+        predict = completed(family, view, predict)
+        return Hypothesis(predict=predict, outcome=data.outcome, details=details | more)
 
     @abstractmethod
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
-        """Learn from examples, of which there are `least`."""
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
+        """Learn from at least one example: rows of x -> rows of y, and numbers worth keeping."""
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Viewed):
+class Function(Gathering):
     """Learns by a function of arrays: learn(x, y) gives predict(x), in the view it is to see.
 
     Where it names a third argument `rng`, or takes three, it gets a numpy Generator.
@@ -182,14 +174,14 @@ class Function(Viewed):
                 "learn(x, y, rng) is needed"
             )
 
-    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""
         third = (rng,) if takes_rng(self.given) else ()
         predict = self.given(data.x, data.y, *third)
         if not callable(predict):
-            said = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
-            raise Failed(Outcome.INVALID, {"reason": said})
-        return Fit(predict=predict)
+            gave = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": gave})
+        return predict, {}
 
 
 def function(
@@ -233,7 +225,7 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
         parts.append(_seen(drawn, view))
     x, y, *codes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     first = codes[0] if codes else None
-    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome)
+    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome, drawn=used)
 
 
 def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
@@ -246,8 +238,8 @@ def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
 
         seen = samples(drawn)
         return seen.a, seen.codes
-    found = reduce(drawn)
-    return found.signs().astype(np.float64), found.values, found.codes
+    opened = reduce(drawn)
+    return opened.signs().astype(np.float64), opened.values, opened.codes
 
 
 def flat(x: Array) -> NDArray[np.float64]:
@@ -255,11 +247,10 @@ def flat(x: Array) -> NDArray[np.float64]:
     return x.reshape(len(x), x.shape[1] * x.shape[2]).astype(np.float64)
 
 
-def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Predict:
+def completed(family: Family, view: View, predict: Predicts) -> Predict:
     """Make a prediction in a view one of labels, (n, k, d) -> (n, k, d), in batches.
 
-    predict: rows of the view's x -> rows of its y. What does not fit makes the
-    prediction raise Failed.
+    What does not fit makes the prediction raise Failed.
     """
     if view == "reduced":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
@@ -276,9 +267,7 @@ def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Pr
     return batched(labels)
 
 
-def _of_samples(
-    family: Family, z: NDArray[np.float64], predict: Callable[[Array], Any]
-) -> NDArray[np.float64]:
+def _of_samples(family: Family, z: NDArray[np.float64], predict: Predicts) -> NDArray[np.float64]:
     """Make predictions of b those of the factor, less its public part: (n, d) -> (n,).
 
     Between two codes, as a mean of b may lie, the factor is between their levels.
@@ -292,7 +281,7 @@ def _of_samples(
     return factor - known_factor(family, z)
 
 
-def batched(predict: Callable[[Array], Any]) -> Predict:
+def batched(predict: Predicts) -> Predict:
     """Evaluate a prediction of labels on a bounded number of examples at once."""
 
     def batches(x: Array) -> Array:
@@ -314,16 +303,16 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
     if hasattr(values, "detach"):  # a torch tensor that may still carry its gradient
         values = values.detach().cpu()
     try:
-        found = np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise _invalid(f"gave a {type(values).__name__} that is no array", shape) from error
-    if found.shape == (*shape, 1):
-        found = found[..., 0]
-    if found.dtype.kind not in "fiub":
-        raise _invalid(f"gave {type(values).__name__} of {found.dtype}, no real numbers", shape)
-    if found.shape != shape:
-        raise _invalid(f"gave the shape {found.shape}", shape)
-    return found.astype(np.float64) if found.dtype.kind == "b" else found
+    if array.shape == (*shape, 1):
+        array = array[..., 0]
+    if array.dtype.kind not in "fiub":
+        raise _invalid(f"gave {type(values).__name__} of {array.dtype}, no real numbers", shape)
+    if array.shape != shape:
+        raise _invalid(f"gave the shape {array.shape}", shape)
+    return array.astype(np.float64) if array.dtype.kind == "b" else array
 
 
 def _invalid(what: str, shape: tuple[int, ...]) -> Failed:

@@ -18,7 +18,7 @@ from hardness.learners.staged.net import grid, net
 from hardness.learners.staged.polish import polish, prune
 from hardness.learners.staged.projection import project
 from hardness.learners.staged.refine import refine
-from hardness.learners.staged.runner import StageFailed, StageReport
+from hardness.learners.staged.reports import StageFailed, StageReport
 from hardness.learners.staged.single import single
 from hardness.learners.staged.span import span
 

@@ -2,6 +2,9 @@
 
 Where all heads attend by the same weights v, the row is y = v^T X W with W = sum_i W_i; so every
 row is fitted by the best v that sums to one, and what is left over measures the disagreement.
+
+Takes examples and an estimate of the sum; returns patterns and residuals of all rows. The theorem
+has this stage.
 """
 
 from dataclasses import dataclass
@@ -11,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, endless, pieces
+from hardness.learners.fitting import Data, pieces
 
-_MARGIN = 0.05  # patterns this far outside of [0, 1] are counted as impossible
 _BINS = 40  # of a histogram of the residuals
 _BATCH_BYTES = 1 << 20  # what a core's cache holds
 
@@ -23,13 +25,11 @@ class Agreement:
     """Patterns (n, k, k) whose rows sum to one, and relative residuals (n, k) of every row.
 
     scale: root mean square of ||(X_j - X_l) W||, which the residuals are divided by.
-    outside: fraction of rows whose pattern leaves [0, 1] by more than 0.05.
     """
 
     patterns: Array
     residuals: Array
     scale: float
-    outside: float
 
     def histogram(self, accepted: float) -> dict[str, Any]:
         """Return that of log10 of the residuals, and the largest one that was accepted."""
@@ -54,7 +54,7 @@ def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.in
     return i, j
 
 
-def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
+def agreement(w: Array, data: Data) -> Agreement:
     """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
 
     A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
@@ -68,17 +68,15 @@ def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
     n, k, d = data.x.shape
     patterns, residuals = np.empty((n, k, k)), np.empty((n, k))
     spread = 0.0
-    for part in pieces(n, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)), clock):
+    for part in pieces(n, _BATCH_BYTES // (8 * k * (5 * d + 3 * k))):
         patterns[part], residuals[part], total = _fit(w, data.x[part], data.y[part])
         spread += total
     # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2
     scale = float(np.sqrt(2 * spread / (n * (k - 1))))
-    outside = np.any((patterns < -_MARGIN) | (patterns > 1 + _MARGIN), axis=-1)
     return Agreement(
         patterns=patterns,
         residuals=residuals / scale if scale else residuals,
         scale=scale,
-        outside=float(outside.mean()),
     )
 
 

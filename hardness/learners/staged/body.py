@@ -13,13 +13,10 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, endless
-from hardness.learners.staged.runner import StageFailed
-from hardness.oracles import Spent
+from hardness.learners.staged.reports import StageFailed
 from instances.errors import UsageError
 
 _ROUNDING = 1e-9  # relative
-_LEAST_DISTANCE_SECONDS = 10  # at d = 16, on one core of the machine of the tables
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +48,7 @@ class Body:
         return max(rows, float(np.abs(flat).max()) - self.bound) <= slack
 
 
-def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> tuple[float, Array]:
+def least_epsilon(u: Array, b: Array, bound: float) -> tuple[float, Array]:
     """Return the least epsilon whose body is not empty, and its point (d, d): a linear program.
 
     min over |Theta_ab| <= bound of max_r |<u_r, Theta> - b_r|.
@@ -64,7 +61,6 @@ def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> t
     ones = np.ones((len(u), 1))
     found = _solve(
         np.append(np.zeros(size), 1.0),
-        clock,
         A_ub=np.block([[u, -ones], [-u, -ones]]),
         b_ub=np.concatenate([b, -b]),
         bounds=[(-bound, bound)] * size + [(0.0, None)],
@@ -72,7 +68,7 @@ def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> t
     return float(found[-1]), found[:-1].reshape(_side(u), -1)
 
 
-def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
+def support(body: Body, direction: Array) -> Array:
     """Return a point (d, d) of the body with the largest <direction, Theta>: a linear program.
 
     Raises StageFailed where there is no point at all.
@@ -83,7 +79,6 @@ def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
     """
     theta = _solve(
         -direction.reshape(-1),
-        clock,
         A_ub=np.vstack([body.u, -body.u]),
         b_ub=np.concatenate([body.b, -body.b]) + body.epsilon,
         bounds=(-body.bound, body.bound),
@@ -92,7 +87,7 @@ def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
     return theta.reshape(body.d, body.d)
 
 
-def minimum_norm(body: Body, clock: Clock = endless) -> Array:
+def minimum_norm(body: Body) -> Array:
     """Return the point (d, d) of the body of least Frobenius norm; raises StageFailed.
 
     Least-distance programming: min |x| subject to G x >= h is, by duality, one nonnegative least
@@ -100,8 +95,7 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     tokens depend on one another: several become active at once, rounding decides which of them the
     method takes, and it may go on past the minimum to multipliers that solve nothing. So limits
     are moved apart to find the active ones, and what is found is checked: StageFailed where it is
-    no minimum all the same. The method cannot be stopped: it is not started where the clock has
-    fewer seconds left than it may take, 10 (d/16)^6.
+    no minimum all the same.
 
     >>> body = Body(u=np.array([[3.0, 4.0, 0.0, 0.0]]), b=np.array([10.0]), epsilon=5.0, bound=9.0)
     >>> minimum_norm(body).round(12).tolist()
@@ -116,8 +110,6 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     apart = limits - _ROUNDING * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, apart])
-    if clock() < _LEAST_DISTANCE_SECONDS * (body.d / 16) ** 6:
-        raise Spent("seconds")
     try:
         multipliers, _ = nnls(system, target, maxiter=30 * system.shape[1])
     except RuntimeError as error:
@@ -131,12 +123,12 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
         theta = np.asarray(point.reshape(body.d, body.d))
         if body.contains(theta, _ROUNDING * max(1.0, float(np.abs(limits).max()))):
             return theta
-    _require_point(body, clock)
+    _require_point(body)
     raise StageFailed("body", "the minimum-norm point was not found: rounding hides it")
 
 
 def extract(
-    body: Body, count: int, rng: np.random.Generator, climbs: int = 4, clock: Clock = endless
+    body: Body, count: int, rng: np.random.Generator, climbs: int = 4
 ) -> tuple[Array, Array]:
     """Find the `count` longest axes of a body from support queries alone. [CL24]
 
@@ -161,18 +153,18 @@ def extract(
         direction = _outside(basis, rng.standard_normal((size,)))
         chord = direction
         for _ in range(climbs + 1):
-            chord = _chord(body, direction, clock)
+            chord = _chord(body, direction)
             direction = _outside(basis, chord)
         chords = np.vstack([chords, chord])
     _, _, basis = np.linalg.svd(chords, full_matrices=False)
-    widths = np.array([_chord(body, axis, clock) @ axis for axis in basis])
+    widths = np.array([_chord(body, axis) @ axis for axis in basis])
     order = np.argsort(-widths)
     return basis[order].reshape(-1, body.d, body.d), widths[order]
 
 
-def _chord(body: Body, direction: Array, clock: Clock) -> Array:
+def _chord(body: Body, direction: Array) -> Array:
     """The difference of the body's extreme points along a direction, (d*d,)."""
-    return (support(body, direction, clock) - support(body, -direction, clock)).reshape(-1)
+    return (support(body, direction) - support(body, -direction)).reshape(-1)
 
 
 def _outside(basis: Array, vector: Array) -> Array:
@@ -182,24 +174,19 @@ def _outside(basis: Array, vector: Array) -> Array:
     return rest / norm if norm else rest
 
 
-def _solve(cost: Array, clock: Clock, empty: Body | None = None, **program: Any) -> Array:
+def _solve(cost: Array, empty: Body | None = None, **program: Any) -> Array:
     """Minimise cost . x; raises StageFailed where it has no point."""
-    left = clock()
-    if left < np.inf:
-        program["options"] = {"time_limit": left}
     found = linprog(cost, method="highs", **program)
     if found.status == 2 and empty is not None:
-        _require_point(empty, clock)
-    if found.status == 1:  # the limit of time; a point that is not the best is none
-        raise Spent("seconds")
+        _require_point(empty)
     if found.x is None:
         raise StageFailed("body", f"a linear program was not solved ({found.message})")
     return np.asarray(found.x)
 
 
-def _require_point(body: Body, clock: Clock) -> None:
+def _require_point(body: Body) -> None:
     """Raise StageFailed, with the epsilon that it takes, where no Theta meets the constraints."""
-    least, _ = least_epsilon(body.u, body.b, body.bound, clock)
+    least, _ = least_epsilon(body.u, body.b, body.bound)
     if least > body.epsilon:
         raise StageFailed(
             "body",

@@ -3,6 +3,9 @@
 Where every head attends from token a with the same weights v, every Theta_i satisfies
 X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l: the affine hull of the Theta_i does.
 [CL24]
+
+Takes patterns and residuals of all rows; returns constraints and the point near the hull of least
+norm. The theorem has the constraints, with a tolerance in place of weights, and a convex body.
 """
 
 from dataclasses import dataclass, replace
@@ -13,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, Result, endless, pieces, repeated, rounded
+from hardness.learners.fitting import Data, Result, pieces, repeated, rounded
 from hardness.learners.staged.agreement import Agreement, smallest
 from hardness.learners.staged.refine import Refined
-from hardness.learners.staged.runner import StageFailed
+from hardness.learners.staged.reports import StageFailed
 
 # Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
 # d^2 is the cost of a product.
@@ -63,7 +66,7 @@ class Constraints:
         squares = (np.einsum("rd,rd->r", side, side) for side in (self.left, self.right))
         return float(np.sum(self.weights**2 * np.prod(list(squares), axis=0)))
 
-    def operator(self, clock: Clock = endless) -> LinearOperator:
+    def operator(self) -> LinearOperator:
         """Return the map from vec(Theta) to weights_r left_r Theta right_r^T, without its matrix.
 
         Equals the matrix weights[:, None] * u, of R d^2 numbers.
@@ -73,13 +76,13 @@ class Constraints:
 
         def product(flat: Array) -> Array:
             theta, out = flat.reshape(d, d), np.empty(len(self))
-            for part in pieces(len(self), size, clock):
+            for part in pieces(len(self), size):
                 out[part] = np.einsum("rd,rd->r", self.left[part] @ theta, self.right[part])
             return np.asarray(out * self.weights)
 
         def adjoint(values: Array) -> Array:
             values, out = values.ravel() * self.weights, np.zeros((d, d))
-            for part in pieces(len(self), size, clock):
+            for part in pieces(len(self), size):
                 out += self.left[part].T @ (values[part, None] * self.right[part])
             return out.ravel()
 
@@ -91,7 +94,7 @@ class Constraints:
         return replace(self, **{name: getattr(self, name)[part] for name in names})
 
 
-def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endless) -> Constraints:
+def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     """Take the rows of smallest residual whose weights all exceed 0.02; raises StageFailed.
 
     rows: how many, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32 (a count carries over
@@ -106,15 +109,12 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
         needs = -(-len(data) * least // there) if there else None
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
-    default = (40 if d <= MATRIX_D else 10) * d * d // k
-    clock()
-    usable[repeated(data.x)] = False
-    e, a = _closest(found, usable, rows or default)
-    if not _apart(data.x[e]).all():
-        usable[~_apart(data.x)] = False
-        if not usable.any():
-            raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
-        e, a = _closest(found, usable, rows or default)
+    usable[repeated(data.x) | ~_apart(data.x)] = False
+    if not usable.any():
+        raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
+    rows = rows or (40 if d <= MATRIX_D else 10) * d * d // k
+    residuals = np.where(usable, found.residuals, np.inf)
+    e, a = smallest(residuals, min(rows, int(usable.sum())))
     order = np.argsort(found.residuals[e, a], kind="stable")
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
@@ -134,19 +134,13 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
     return every.cut(_distinct(left, right))
 
 
-def _closest(
-    found: Agreement, usable: NDArray[np.bool_], rows: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The places of the usable rows of smallest residual."""
-    count = min(rows, int(usable.sum()))
-    return smallest(np.where(usable, found.residuals, np.inf), count)
-
-
 def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
-    both = (
-        np.hstack([_positive(rounded(side)) for side in (left, right)]) + 0.0
-    )  # no negative zeros
+    sides = []
+    for side in map(rounded, (left, right)):  # with their first entry other than zero positive
+        leading = np.take_along_axis(side, np.argmax(side != 0, axis=-1)[:, None], axis=-1)
+        sides.append(np.where(leading < 0, -side, side))
+    both = np.hstack(sides) + 0.0  # no negative zeros
     rows = both.view(np.dtype((np.void, both[0].nbytes))).ravel()
     return np.sort(np.unique(rows, return_index=True)[1])
 
@@ -158,33 +152,18 @@ def _apart(x: Array) -> NDArray[np.bool_]:
     return np.all([(np.abs(x[:, i] - x[:, j]) > least).any(axis=-1) for i, j in pairs], axis=0)
 
 
-def _positive(rows: Array) -> Array:
-    """Flip the rows whose first entry other than zero is negative."""
-    leading = np.take_along_axis(rows, np.argmax(rows != 0, axis=-1)[:, None], axis=-1)
-    return np.where(leading < 0, -rows, rows)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull(Result):
     """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
 
-    found: the constraints. Measures: constraints, their number; residual, the largest; r2, the
-    weighted share of the variance of b explained on held-out ones (1 is all).
+    Measures: constraints, their number; residual, the largest.
     """
 
     centre: Array
-    found: Constraints
-    w: Array | None = None
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer of one head, at the centre."""
-        return None if self.w is None else (self.centre[None], self.w[None])
+    constraints: Constraints
 
 
-def hull(
-    found: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY, clock: Clock = endless
-) -> Hull:
+def hull(found: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY) -> Hull:
     """Solve (U^T D U + ridge I) vec(centre) = U^T D b, D the squared weights; raises StageFailed.
 
     What a minimum-norm query to the convex body {Theta: |constraints| <= epsilon} would give.
@@ -193,34 +172,18 @@ def hull(
     """
     if len(found) < 4:
         raise StageFailed("hull", f"{len(found)} constraints left after removing repeats")
-    even, odd = (found.cut(slice(start, None, 2)) for start in (0, 1))
-    centre = _solve(found, ridge, accuracy, clock)
-    r2 = _explained(_solve(even, ridge, ACCURACY, clock), odd)
-    accepted = float(found.residuals.max())
-    measures = {"constraints": len(found), "residual": accepted, "r2": r2}
-    return Hull(centre=centre, found=found, rows=found.rows, measures=measures)
-
-
-def affine_hull(refined: Refined, data: Data, clock: Clock = endless) -> Hull:
-    """Take the constraints of the rows where the heads agree, and a point near the hull."""
-    around = hull(constraints(refined.agreement, data, clock=clock), clock=clock)
-    drawn = refined.agreement.histogram(around.measures["residual"])
-    return replace(around, w=refined.w, figures={"residuals": drawn})
-
-
-def _solve(found: Constraints, ridge: float, accuracy: float, clock: Clock) -> Array:
-    """The ridge solution (d, d)."""
     d = found.left.shape[1]
     theta, *_ = lsqr(
-        found.operator(clock), found.weights * found.b, damp=np.sqrt(ridge * found.trace) / d,
+        found.operator(), found.weights * found.b, damp=np.sqrt(ridge * found.trace) / d,
         atol=accuracy, btol=accuracy, conlim=0, iter_lim=_STEPS,
     )  # fmt: skip
-    return np.asarray(theta.reshape(d, d))
+    measures = {"constraints": len(found), "residual": float(found.residuals.max())}
+    centre = np.asarray(theta.reshape(d, d))
+    return Hull(centre=centre, constraints=found, rows=found.rows, measures=measures)
 
 
-def _explained(theta: Array, found: Constraints) -> float:
-    """1 - (weighted error)/(weighted square of b), never below -1."""
-    logits = np.einsum("rd,rd->r", found.left @ theta, found.right)
-    error = float(np.sum((found.weights * (found.b - logits)) ** 2))
-    scale = float(np.sum((found.weights * found.b) ** 2))
-    return max(1.0 - error / scale, -1.0) if scale else 0.0
+def affine_hull(refined: Refined, data: Data) -> Hull:
+    """Take the constraints of the rows where the heads agree, and a point near the hull."""
+    around = hull(constraints(refined.agreement, data))
+    drawn = refined.agreement.histogram(around.measures["residual"])
+    return replace(around, theta=around.centre, w=refined.w, figures={"residuals": drawn})

@@ -9,19 +9,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, View, nothing
-from hardness.learners.staged.diagnosis import diagnose
-from hardness.learners.staged.paper import paper, refusal
-from hardness.learners.staged.practical import SEVERAL_D, StagedPlan, forecast, practical
-from hardness.learners.staged.runner import Runner, StageReport
-from hardness.learners.staged.supply import Supply
-from hardness.oracles import ExampleOracle, Spent
-from instances.dense import Dense
+from hardness.learners.learner import Hypothesis, Outcome, View
+from hardness.learners.staged.paper import refusal, run_as_published
+from hardness.learners.staged.practical import SEVERAL_D, Settings, forecast, run_practical
+from hardness.learners.staged.progress import Progress
+from hardness.learners.staged.reports import StageFailed
+from hardness.oracles import ExampleOracle
 from instances.family import Family, require
 
 LARGEST_D = 256  # one head: 5 GiB, and six minutes
 _SOLVED = 0.05  # held-out errors below it, with their uncertainty, are for the judge
-MODES = {"practical": practical, "paper": paper}
+MODES = {"practical": run_practical, "paper": run_as_published}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +38,11 @@ class Staged:
     """
 
     name: ClassVar[str] = "staged"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "Chen and Li's stages with eigenvectors and a polish"
+    computes_long: ClassVar[bool] = True
 
     mode: str = "practical"
     heads: int = 0
@@ -80,52 +79,22 @@ class Staged:
         return forecast(family.k, family.d) if self.mode == "practical" else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Run the stages until the hold-out error, the examples or the time are at their end."""
-        family, run, supply = oracle.family, Runner(oracle.meter), Supply(oracle)
-        plan = StagedPlan(
+        """Run the stages until the hold-out error or the examples are at their end."""
+        family, progress = oracle.family, Progress(oracle, self.heads)
+        settings = Settings(
             heads=self.heads,
             examples=self.examples,
             polish=self.polish,
             noisy=family.noise > 0 or not family.noise_known,
-            every=self.examples > 0 or not family.noise_known,
+            use_all=self.examples > 0 or not family.noise_known,
         )
-        outcome = None
+        ran_out = False
         try:
-            ran_out = MODES[self.mode](plan, supply, run, rng)
-            best = run.best
-            if run.error > plan.goal and not (best and best.upper <= _SOLVED):
-                outcome = self._ended(ran_out, run)
-        except Spent as spent:
-            outcome = SPENT[spent.resource]
-        best, tokens, reports = run.best, supply.whitening, run.reports
-        if tokens and not tokens.standard:
-            first = reports[0].examples if reports else 0
-            report = StageReport(
-                name="tokens", seconds=0.0, examples=first, rows=0, measures=tokens.measures
-            )
-            reports.insert(0, report)
-        real = family if isinstance(family, Dense) else None
-        signals = diagnose(
-            reports,
-            k=family.k,
-            error=run.error,
-            upper=best.upper if best else np.inf,
-            failed=run.failed,
-            noise=float(real.noise) if real else 0.0,
-            heads=self.heads,
-        )
-        details = run.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
-        # The baseline may do better than a layer that explains nothing.
-        if best is None or best.error >= 1 or tokens is None:
-            return nothing(family, outcome, **details)
-        layer = tokens.back(best.layer)
-        return Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)
-
-    @staticmethod
-    def _ended(ran_out: bool, run: Runner) -> Outcome | None:
-        """Say why a layer whose error is not small enough is the last."""
-        if not run.meter.has_time():
-            return Outcome.SECONDS_SPENT
-        if ran_out:
-            return Outcome.EXAMPLES_SPENT
-        return Outcome.DEGENERATE if run.failed else None
+            ran_out = MODES[self.mode](settings, progress, rng)
+        except StageFailed as failed:
+            progress.failed, ran_out = failed, progress.exhausted
+        best, outcome = progress.best, None
+        if not best or (best.error > settings.goal and best.upper > _SOLVED):
+            spent = Outcome.STAGE_FAILED if progress.failed else None
+            outcome = Outcome.EXAMPLES_SPENT if ran_out else spent
+        return progress.hypothesis(outcome)

@@ -5,6 +5,9 @@ one (md, md) system. Its blocks are computed once for all pairs of points. The p
 tuples (`grid`), without local search or derivatives: the error is that of the net's spacing. In
 `net` a tuple is improved one point at a time, from several random ones: the best point beside m - 1
 fixed ones takes one (d, d) Schur complement a point.
+
+Takes the hull of stage 4 and the directions of stage 5; returns a layer and the best tuples. The
+theorem has `grid`.
 """
 
 import heapq
@@ -16,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from hardness.learners.attention import Array, attend, columns, linearize, scores, softmax
-from hardness.learners.fitting import Clock, Data, Fit, endless, pieces, relative_error
+from hardness.learners.fitting import Data, Fit, pieces, relative_error
 from instances.layer import AttentionLayer
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
@@ -43,12 +46,7 @@ class Net(Fit):
 
 
 def net(
-    centre: Array,
-    directions: Array,
-    data: Data,
-    validation: Data,
-    rng: np.random.Generator,
-    clock: Clock = endless,
+    centre: Array, directions: Array, data: Data, validation: Data, rng: np.random.Generator
 ) -> Net:
     """Find m heads on the hull centre + span(directions) that fit best, W by least squares. [CL24]
 
@@ -58,12 +56,12 @@ def net(
     used = data.cut(0, enough(m, data.k, data.d))
     most = max(2 * m - 1, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d))
     points = ball(m - 1, most) * _radius(centre, m)
-    blocks = gram_blocks(centre, directions, points, used, clock)
+    blocks = gram_blocks(centre, directions, points, used)
     found: dict[tuple[int, ...], float] = {}
     tuples = 0
     for _ in range(_STARTS):
         start = rng.choice(len(points), m, replace=len(points) < m)
-        chosen, loss, compared = _improve(blocks, [int(p) for p in start], clock)
+        chosen, loss, compared = _improve(blocks, [int(p) for p in start])
         found[tuple(sorted(chosen))] = loss
         tuples += compared
     leaders = sorted(found, key=lambda chosen: (found[chosen], chosen))
@@ -84,7 +82,6 @@ def grid(
     directions: Array,
     data: Data,
     validation: Data,
-    clock: Clock = endless,
     points: int = 0,
 ) -> Fit:
     """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
@@ -103,11 +100,10 @@ def grid(
     m = len(directions) + 1
     net = ball(m - 1, points or size(m, data.d)) * _radius(centre, m)
     used = data.cut(0, _SAMPLE * enough(m, data.k, data.d))
-    blocks = gram_blocks(centre, directions, net, used, clock)
+    blocks = gram_blocks(centre, directions, net, used)
     leaders: list[tuple[float, tuple[int, ...]]] = []
     tuples = 0
     for fixed in itertools.combinations(range(len(net)), m - 1):
-        clock()
         first = fixed[-1] + 1 if fixed else 0
         errors = blocks.beside(list(fixed))[first:]
         tuples += len(errors)
@@ -214,14 +210,12 @@ class Blocks:
         return self.right[chosen].reshape(-1, self.right.shape[1])
 
 
-def gram_blocks(
-    centre: Array, directions: Array, points: Array, data: Data, clock: Clock = endless
-) -> Blocks:
+def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> Blocks:
     """Compute the normal equations of all points (p, m-1) of a hull, in blocks of examples."""
     p, d = len(points), data.d
     gram, right = np.zeros((p * d, p * d)), np.zeros((p * d, d))
     x, y = columns(data.x), columns(data.y)
-    for part in pieces(len(data), 256, clock):
+    for part in pieces(len(data), 256):
         tokens = np.ascontiguousarray(x[..., part])
         logits = scores(np.concatenate([centre[None], directions]), tokens)
         attended = attend(softmax(on_hull(logits[0], logits[1:], points)), tokens)
@@ -236,14 +230,13 @@ def gram_blocks(
     )
 
 
-def _improve(blocks: Blocks, chosen: list[int], clock: Clock) -> tuple[list[int], float, int]:
+def _improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
     """Change one point of a tuple at a time, to the best, until no change is better.
 
     The tuple, its relative error, and how many tuples were compared.
     """
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
-        clock()
         errors = blocks.beside(chosen[:i] + chosen[i + 1 :])
         compared += len(errors)
         best = int(np.argmin(errors))

@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, Fit, OneHead, Result, endless
+from hardness.learners.fitting import Data, Fit, OneHead, Result
 from hardness.learners.staged.agreement import agreement
 from hardness.learners.staged.body import Body, extract, least_epsilon, minimum_norm
 from hardness.learners.staged.hull import constraints
 from hardness.learners.staged.moment import moment
 from hardness.learners.staged.net import grid
-from hardness.learners.staged.practical import StagedPlan
+from hardness.learners.staged.practical import Settings
+from hardness.learners.staged.progress import Progress
 from hardness.learners.staged.refine import refine_by_proxy
-from hardness.learners.staged.runner import Runner, StageFailed
-from hardness.learners.staged.supply import Supply
 
 LARGEST_D = 16  # a linear program over d^2 unknowns takes seconds there
 BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their norms as known
@@ -38,25 +37,21 @@ MOST_HEADS = 4
 _ALONE = 2.0  # a single head that does no worse than this, times the error of several, is all
 
 
-def paper(plan: StagedPlan, supply: Supply, run: Runner, rng: np.random.Generator) -> bool:
+def run_as_published(settings: Settings, progress: Progress, rng: np.random.Generator) -> bool:
     """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
 
-    What cannot go on is left in `run.failed`. Raises Spent where there are no examples at all, or
-    the time is over.
+    Raises Spent if there are no examples, and StageFailed.
     """
-    d, k, heads = supply.family.d, supply.family.k, plan.heads
-    data, validation = supply.take(plan.examples or examples(heads or 2, k, d))
-    run.go_on(data, validation)
-    try:
-        first = run.stage("moment", moment, data, validation)
-        crude = run.stage("crude body", ask, first.w, data)
-        refined = run.stage("proxy", refine_by_proxy, crude.theta, first.w, data)
-        around = run.stage("refined body", ask, refined.w, data)
-        axes = run.stage("span", long_axes, around.body(_LOOSE), heads, rng)
-        run.stage("net", tuples, around.theta, axes.directions, heads, data, validation)
-    except StageFailed as failed:
-        run.failed = failed
-    return supply.exhausted
+    d, k, heads = progress.family.d, progress.family.k, settings.heads
+    progress.draw(settings.examples or examples(heads or 2, k, d))
+    data, held_out, stage = progress.data, progress.held_out, progress.stage
+    crude = stage("moment", moment, data, held_out)
+    proxy = stage("crude body", ask, crude.w, data)
+    refined = stage("proxy", refine_by_proxy, proxy.theta, data)
+    around = stage("refined body", ask, refined.w, data)
+    axes = stage("span", long_axes, around.body(_LOOSE), heads, rng)
+    stage("net", tuples, around.theta, axes.directions, heads, data, held_out)
+    return progress.exhausted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,26 +69,26 @@ class Asked(OneHead):
         return replace(self.tight, epsilon=slack * self.least)
 
 
-def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
+def ask(w: Array, data: Data) -> Asked:
     """Stages 2 and 4: the body of the rows on which the heads agree, given the sum w (d, d).
 
     Raises StageFailed, also where the programs are not solved.
     """
-    agreed = agreement(w, data, clock)
+    agreed = agreement(w, data)
     pairs = data.k * (data.k - 1) // 2
-    found = constraints(agreed, data, _ROWS * data.d**2 // pairs, clock)
+    found = constraints(agreed, data, _ROWS * data.d**2 // pairs)
     u, b = found.u * found.weights[:, None], found.b * found.weights
-    least, _ = least_epsilon(u, b, BOUND, clock)
+    least, _ = least_epsilon(u, b, BOUND)
     # Exact constraints leave a body of no width, which no solver in float64 finds.
     least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
     tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND)
     return Asked(
         tight=tight,
         least=least,
-        theta=minimum_norm(tight, clock),
+        theta=minimum_norm(tight),
         w=w,
         rows=found.rows,
-        measures={"constraints": len(found), "epsilon": least, "outside": agreed.outside},
+        measures={"constraints": len(found), "epsilon": least},
         figures={"residuals": agreed.histogram(float(found.residuals.max()))},
     )
 
@@ -105,9 +100,9 @@ class Axes(Result):
     directions: Array
 
 
-def long_axes(body: Body, heads: int, rng: np.random.Generator, clock: Clock = endless) -> Axes:
+def long_axes(body: Body, heads: int, rng: np.random.Generator) -> Axes:
     """Stage 5: the heads - 1 longest axes; heads=0: where the widths fall most."""
-    directions, widths = extract(body, heads or MOST_HEADS, rng, clock=clock)
+    directions, widths = extract(body, heads or MOST_HEADS, rng)
     # Eigenvalues are as the inverse squares of widths.
     gaps = (widths[:-1] / widths[1:]) ** 2
     heads = heads or int(np.argmax(gaps)) + 2
@@ -119,20 +114,13 @@ def long_axes(body: Body, heads: int, rng: np.random.Generator, clock: Clock = e
     return Axes(directions=kept, rows=len(body.b), measures=measures, figures=figures)
 
 
-def tuples(
-    centre: Array,
-    directions: Array,
-    heads: int,
-    data: Data,
-    validation: Data,
-    clock: Clock = endless,
-) -> Fit:
+def tuples(centre: Array, directions: Array, heads: int, data: Data, validation: Data) -> Fit:
     """Stage 6: the best tuple of net points; heads=0: or a single head, where that does as well."""
-    best = grid(centre, directions, data, validation, clock)
+    best = grid(centre, directions, data, validation)
     if heads:
         return best
     # The gap speaks for two heads at least, but one has no gap.
-    alone = grid(centre, directions[:0], data, validation, clock)
+    alone = grid(centre, directions[:0], data, validation)
     return alone if alone.error <= _ALONE * best.error else best
 
 

@@ -1,9 +1,10 @@
 """After the stages, outside of the theorem: the polish, spare heads taken out, another head tried.
 
 A head may add nothing, two may have merged or cancel: spare are those without which the others,
-fitted again, do as well on the hold-out. Heads are taken out one by one, each time that whose loss
-the W of the others make up for best, by least squares. Of what is left on the way the fewest heads
-that do as well after a polish are kept: too many heads descend slowly.
+fitted again, do as well on the hold-out. Heads are taken out one by one: every removal that the W
+of the others make up for, by least squares, is polished, and the best is kept if it does as well.
+
+Takes a layer; returns a layer. Not in the theorem, which has no local search.
 """
 
 from dataclasses import replace
@@ -11,26 +12,25 @@ from dataclasses import replace
 import numpy as np
 
 from hardness.learners.attention import Array, attend, columns, gram_factor, scores, softmax
-from hardness.learners.fitting import Clock, Data, Fit, endless, gain, relative_error
+from hardness.learners.fitting import Data, Fit, gain, relative_error
 from hardness.learners.levenberg import polish
 from hardness.learners.staged.projection import solve
 from hardness.learners.staged.single import evenness
 from instances.layer import AttentionLayer
 
-# Relative errors on the hold-out without some heads, before the polish, above which none is tried:
-# for labels with noise, a multiple of the error with all heads; without, where that error is that
-# of rounding, and where the descent has not come so far.
-_WORTH, _SMALL, _ROUGH = 2.0, 1e-6, 0.05
+# A removal is hopeless if, before the polish, the relative error on the hold-out is larger than
+# this; if the layer was exact, if it is all that is not nearly so.
+ROUGH, _SMALL = 0.05, 1e-6
+_SLACK = 1e-3  # relative: descents in noise end so far from the floor
+_BRIEF = 20  # steps of the polish that chooses among removals
 _ROUNDING = 1e-20  # relative errors below it are alike
 # Another head starts at a part of the size of the others, and gains by so many standard errors.
 _NEW_HEAD, _GAIN = 0.1, 2.0
 
 
-def polished(
-    theta: Array, w: Array, data: Data, validation: Data, steps: int, clock: Clock = endless
-) -> Fit:
+def polished(theta: Array, w: Array, data: Data, validation: Data, steps: int) -> Fit:
     """Polish theta, w (m, d, d), and say how even the residuals are on the hold-out."""
-    found = polish(theta, w, data, validation, steps, clock)
+    found = polish(theta, w, data, validation, steps)
     even = left_even(AttentionLayer(theta=found.theta, w=found.w), validation)
     return replace(found, measures={**found.measures, "evenness": even})
 
@@ -48,67 +48,64 @@ def prune(
     validation: Data,
     steps: int,
     noisy: bool = True,
-    clock: Clock = endless,
+    rough: float = ROUGH,
 ) -> Fit:
     """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
 
+    rough: the relative error, beyond that of noise, up to which a removal is tried.
     A head is spare where the error on the hold-out without it is that of rounding. Of labels that
     may be noisy it is also where the squared error is larger by less than the standard error of the
-    difference over examples. Not offered where none is. Raises Spent.
+    difference over examples. Not offered where none is.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
     >>> x = rng.normal(size=(400, 2, 3))
     >>> data = Data(x=x, y=layer(x))
     >>> split = layer.theta[[0, 1, 1]], layer.w[[0, 1, 1]] * [[[1]], [[0.3]], [[0.7]]]
-    >>> found = prune(*split, data.cut(0, 300), data.cut(300, 400), steps=10)
-    >>> found.theta.shape, found.error < 1e-20
+    >>> left = prune(*split, data.cut(0, 300), data.cut(300, 400), steps=10)
+    >>> left.theta.shape, left.error < 1e-20
     ((2, 3, 3), True)
     """
     left = _fit(theta, w, validation)
-    while fewer := _fewer(left, data, validation, steps, noisy, clock):
+    while len(left.theta) > 1:
+        fewer = _best_removal(left, data, validation, steps, noisy, rough)
+        if fewer is None:
+            break
         left = fewer
     spare = len(theta) - len(left.theta)
     measures = {"heads": len(left.theta), "spare": spare}
     return replace(left, measures=measures, offered=spare > 0)
 
 
-def _fewer(
-    found: Fit, data: Data, validation: Data, steps: int, noisy: bool, clock: Clock
+def _best_removal(
+    before: Fit, data: Data, validation: Data, steps: int, noisy: bool, rough: float
 ) -> Fit | None:
-    """The fewest heads that do as well as those found, if fewer do."""
-    for fewer in reversed(_descent(found, data, validation, noisy, clock)):
-        if steps and fewer.error > _ROUNDING:
-            fewer = polish(fewer.theta, fewer.w, data, validation, steps, clock)
-            clock()  # raises where the polish was stopped
-        if fewer.error <= _ROUNDING:
-            return fewer
-        # No worse on the hold-out, beyond the uncertainty of the difference.
-        before, after = (AttentionLayer(theta=one.theta, w=one.w) for one in (fewer, found))
-        if noisy and gain(before(validation.x), after(validation.x), validation.y) <= 1:
-            return fewer
-    return None
+    """The best layer of one head less, if it does as well."""
+    most = rough + (before.error if noisy else 0.0) if before.error > _ROUNDING else _SMALL
+    removals = [_without(i, before.theta, data, validation) for i in range(len(before.theta))]
+    removals = [removal for removal in removals if removal.error <= most]
+    best = min(removals, key=lambda fit: fit.error, default=None)
+    if best and best.error > _ROUNDING and steps:
+        if len(removals) > 1:
+            brief = min(steps, _BRIEF)
+            tried = [polish(fit.theta, fit.w, data, validation, brief) for fit in removals]
+            best = min(tried, key=lambda fit: fit.error)
+        if best.error > _ROUNDING:
+            best = polish(best.theta, best.w, data, validation, steps)
+    if best and best.error <= _ROUNDING:
+        return best
+    if best is None or not noisy:
+        return None
+    if best.error <= before.error * (1 + _SLACK):
+        return best
+    # Not worse on the hold-out, beyond the uncertainty of the difference.
+    fewer, more = (AttentionLayer(theta=fit.theta, w=fit.w) for fit in (best, before))
+    worse = gain(fewer(validation.x), more(validation.x), validation.y)
+    return best if worse <= 1 else None
 
 
-def _descent(found: Fit, data: Data, validation: Data, noisy: bool, clock: Clock) -> list[Fit]:
-    """Ever fewer heads, without the polish, as long as their error is not beyond hope."""
-    rough = _WORTH * found.error if noisy else _ROUGH
-    most = _SMALL if found.error <= _ROUNDING else rough
-    path: list[Fit] = []
-    theta = found.theta
-    while len(theta) > 1:
-        tried = [_without(i, theta, data, validation, clock) for i in range(len(theta))]
-        best = min(tried, key=lambda one: one.error)
-        if best.error > most:
-            break
-        path.append(best)
-        theta = best.theta
-    return path
-
-
-def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -> Fit:
+def _without(i: int, theta: Array, data: Data, validation: Data) -> Fit:
     """The others than head i, with the W that fit best."""
-    clock()
     left = np.delete(theta, i, axis=0)
     x, y = columns(data.x), columns(data.y)
     attended = attend(softmax(scores(left, x)), x)
@@ -121,12 +118,7 @@ def _fit(theta: Array, w: Array, validation: Data) -> Fit:
 
 
 def another(
-    layer: AttentionLayer,
-    data: Data,
-    validation: Data,
-    steps: int,
-    rng: np.random.Generator,
-    clock: Clock = endless,
+    layer: AttentionLayer, data: Data, validation: Data, steps: int, rng: np.random.Generator
 ) -> Fit:
     """Add a head to a layer, from a random start, and polish all; offered where the hold-out gains.
 
@@ -136,7 +128,7 @@ def another(
     theta = rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
     w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))
     theta, w = np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w])
-    found = polish(theta, w, data, validation, steps, clock)
+    found = polish(theta, w, data, validation, steps)
     more = AttentionLayer(theta=found.theta, w=found.w)
     gained = gain(layer(validation.x), more(validation.x), validation.y)
     return replace(found, measures={"heads": more.m, "gain": gained}, offered=gained > _GAIN)

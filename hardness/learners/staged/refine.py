@@ -6,6 +6,9 @@ the fraction of rows that are kept shrinks from step to step: on these the heads
 As the paper states it a proxy, a point of the crude body of stage 2, stands for all heads at once.
 Where one of its logits is far above the others every head should attend to that one token j alone,
 so that y_a = x_j^T sum_i W_i: a linear regression.
+
+Takes examples and the crude sum, or the proxy; returns the sum. The theorem has the proxy, on all
+of its rows; the alternation and the trimming are not in it.
 """
 
 from dataclasses import dataclass
@@ -14,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, OneHead, Result, endless
+from hardness.learners.fitting import Data, OneHead, Result
 from hardness.learners.staged.agreement import Agreement, agreement, smallest
-from hardness.learners.staged.moment import disagreement, moment, regress
-from hardness.learners.staged.runner import StageFailed
+from hardness.learners.staged.moment import regress
+from hardness.learners.staged.reports import StageFailed
 
 _QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
-# The halves serve a diagnosis, which does not gain by more examples than these.
-_HALF = 1 << 15
 _MARGIN = 0.03  # of all rows: those where the proxy's margin is largest
 # The margin is the proxy's, not the heads': where they disagree the row is wrong, and without
 # dropping such rows the error is five to ten times larger.
@@ -35,17 +36,17 @@ _EXACT = 1e-12
 class Refined(Result):
     """The refined estimate w (d, d) of sum_i W_i, and the agreement of all rows under it.
 
-    rows: the number that the last step kept. Measures: halves, the disagreement, 0 to 2, of the
-    estimates from two halves of at most 32768 examples each; outside, as of the agreement.
+    rows: the number that the last step kept.
     """
 
     w: Array
     agreement: Agreement
 
 
-def refine(w: Array, data: Data, clock: Clock = endless) -> Refined:
+def refine(w: Array, data: Data) -> Refined:
     """Refine the crude w (d, d) of stage 1; raises StageFailed for fewer than 16 d examples.
 
+    >>> from hardness.learners.staged import moment
     >>> from instances import AttentionLayer
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(2, 6, 6)), w=rng.normal(size=(2, 6, 6)))
@@ -57,26 +58,13 @@ def refine(w: Array, data: Data, clock: Clock = endless) -> Refined:
     """
     if len(data) < 16 * data.d:
         raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
-    middle = len(data) // 2
-    parts = (data.cut(0, min(middle, _HALF)), data.cut(middle, min(len(data), middle + _HALF)))
-    halves = [_alternate(moment(part).w, part, clock) for part in parts]
-    w = _alternate(w, data, clock)
-    agreed = agreement(w, data, clock)
-    return Refined(
-        w=w,
-        agreement=agreed,
-        rows=_kept(data, _QUANTILES[-1]),
-        measures={"halves": disagreement(*halves), "outside": agreed.outside},
-    )
-
-
-def _alternate(w: Array, data: Data, clock: Clock) -> Array:
     for quantile in _QUANTILES:
-        found = agreement(w, data, clock)
-        e, a = smallest(found.residuals, _kept(data, quantile))
-        weights = as_weights(found.patterns[e, a])
+        agreed = agreement(w, data)
+        kept = _kept(data, quantile)
+        e, a = smallest(agreed.residuals, kept)
+        weights = as_weights(agreed.patterns[e, a])
         w = regress(np.einsum("rj,rjd->rd", weights, data.x[e]), data.y[e, a])
-    return w
+    return Refined(w=w, agreement=agreement(w, data), rows=kept)
 
 
 def as_weights(patterns: Array) -> Array:
@@ -95,21 +83,20 @@ def _kept(data: Data, quantile: float) -> int:
     return min(len(data) * data.k, max(int(quantile * len(data) * data.k), 20 * data.d))
 
 
-def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endless) -> OneHead:
-    """Refine the crude sum by a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
+def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
+    """Find the sum w by a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
 
     Takes the 3 % of all rows (n k of them) where the largest two of the proxy's logits differ most,
     and drops those with the largest residuals, step by step to 30 %. Raises StageFailed where too
     few rows are left. Its layer has one head, the proxy.
 
     Measures: dropped, the share of the rows that were not kept; margin, the least one in the
-    proxy's logits; halves, the relative difference between the fits on two halves of the kept rows;
-    residuals, root mean squares relative to the labels, before any rows were dropped and in the
-    end; moved, how far it is from the crude sum.
+    proxy's logits; residuals, root mean squares relative to the labels, before any rows were
+    dropped and in the end.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.choice([-1.0, 1.0], size=(2000, 2, 3))
-    >>> found = refine_by_proxy(np.diag([1.0, 0.0, 0.0]), np.eye(3), Data(x=x, y=2 * x))
+    >>> found = refine_by_proxy(np.diag([1.0, 0.0, 0.0]), Data(x=x, y=2 * x))
     >>> np.allclose(found.w, 2 * np.eye(3))
     True
     """
@@ -117,7 +104,6 @@ def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endle
     needed = int(np.ceil(_ROWS * d / (_MARGIN * _KEPT[-1] * k)))
     if n < needed:
         raise StageFailed("proxy", f"{n} examples given", needs=needed)
-    clock()
     logits = (data.x @ proxy) @ np.swapaxes(data.x, 1, 2)
     ordered = np.sort(logits, axis=-1)
     margins = (ordered[..., -1] - ordered[..., -2]).reshape(-1)
@@ -126,14 +112,11 @@ def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endle
     tokens = data.x[taken // k, winner]
     labels = data.y.reshape(-1, d)[taken]
     kept, w, residuals = _trim(tokens, labels)
-    one, other = (_fit(tokens[kept[half::2]], labels[kept[half::2]]) for half in (0, 1))
     measures = {
         "dropped": 1 - len(kept) / len(taken),
         "margin": float(margins[taken].min()),
-        "halves": float(np.linalg.norm(one - other) / (np.linalg.norm(w) or np.inf)),
         "untrimmed_residual": residuals[0],
         "residual": residuals[1],
-        "moved": disagreement(w, crude),
     }
     return OneHead(theta=proxy, w=w, rows=len(kept), measures=measures)
 

@@ -2,6 +2,9 @@
 
 Patterns given W and W given patterns alternate, sped up by Anderson's mixing; then the logarithms
 of the patterns are linear in Theta. Exact on noiseless labels, from 4 d^2 examples.
+
+Takes examples and the crude sum of stage 1; returns a layer of one head, and whether it explains
+the data. Not in the theorem.
 """
 
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, Fit, OneHead, endless, relative_error
+from hardness.learners.fitting import Data, Fit, OneHead, relative_error
 from hardness.learners.staged.agreement import agreement
 from hardness.learners.staged.hull import ACCURACY, MATRIX_D, constraints, hull
 from hardness.learners.staged.moment import regress
@@ -38,13 +41,13 @@ class Single(Fit):
     recognised: whether it explains the data, up to rounding or up to label noise. Measures: noise,
     the error that label noise alone would make, if it were all that the patterns leave; evenness,
     about 1 where that is like noise: several heads agree closely on some rows, which makes it
-    small; r2, of the regression of the logits, on held-out constraints.
+    small.
     """
 
     recognised: bool
 
 
-def single(first: OneHead, data: Data, validation: Data, clock: Clock = endless) -> Single:
+def single(first: OneHead, data: Data, validation: Data) -> Single:
     """Fit a single head from the crude estimate of stage 1; raises StageFailed.
 
     >>> from hardness.learners.staged.moment import moment
@@ -55,21 +58,19 @@ def single(first: OneHead, data: Data, validation: Data, clock: Clock = endless)
     >>> single(moment(data), data.cut(0, 100), data.cut(100, 200)).recognised
     True
     """
-    w, steps = _alternate(first.w, data.cut(0, _EXAMPLES), clock)
-    found = agreement(w, data, clock)
+    w, steps = _alternate(first.w, data.cut(0, _EXAMPLES))
+    found = agreement(w, data)
     k, d = data.k, data.d
     times = 24 if d <= MATRIX_D else 8
-    rows = constraints(found, data, times * d * d // (k * (k - 1)), clock)
+    rows = constraints(found, data, times * d * d // (k * (k - 1)))
     freedom = max(d - k + 1, 1)
     noise = float(np.mean((found.residuals * found.scale) ** 2) / freedom / np.mean(data.y**2))
-    logits = hull(rows, 0.0, ACCURACY if noise > EXACT else _ROUNDING, clock)
+    logits = hull(rows, 0.0, ACCURACY if noise > EXACT else _ROUNDING)
     w = _fit_values(logits.centre, data.cut(0, _EXAMPLES))
     layer = AttentionLayer(theta=logits.centre[None], w=w[None])
     error = relative_error(layer(validation.x), validation.y)
     even = evenness(found.residuals, freedom)
-    measures = {"steps": steps, "r2": logits.measures["r2"], "evenness": even, "noise": noise}
-    if error > EXACT and first.measures["label_rank"] >= k:
-        measures["beyond"] = noise / error
+    measures = {"steps": steps, "evenness": even, "noise": noise}
     return Single(
         theta=layer.theta,
         w=layer.w,
@@ -80,13 +81,13 @@ def single(first: OneHead, data: Data, validation: Data, clock: Clock = endless)
     )
 
 
-def _alternate(w: Array, data: Data, clock: Clock) -> tuple[Array, int]:
+def _alternate(w: Array, data: Data) -> tuple[Array, int]:
     """Iterate W -> patterns -> W to its fixed point; returns it and the number of steps."""
     shape, step = w.shape, 0
     points: list[Array] = []
     moves: list[Array] = []
     for step in range(1, _STEPS + 1):
-        attended = as_weights(agreement(w, data, clock).patterns) @ data.x
+        attended = as_weights(agreement(w, data).patterns) @ data.x
         new = regress(attended.reshape(-1, data.d), data.y.reshape(-1, data.d))
         points = [*points, w.ravel()][-_MEMORY:]
         moves = [*moves, (new - w).ravel()][-_MEMORY:]

@@ -3,6 +3,9 @@
 Rows where the heads agree hardly vary in the directions Theta_i - Theta_j: these are the smallest
 generalised eigenvectors of the constraints' second moment against that of all rows. Up to d = 32
 both are matrices; beyond, Lanczos' method takes products with the constraints alone. [Lan50]
+
+Takes constraints; returns directions, as many as heads less one. The theorem finds the long axes of
+a convex body instead (`paper.py`).
 """
 
 from collections.abc import Callable
@@ -12,9 +15,9 @@ import numpy as np
 import scipy.linalg
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Clock, Data, Result, endless, pieces
+from hardness.learners.fitting import Data, Result, pieces
 from hardness.learners.staged.hull import MATRIX_D, Constraints
-from hardness.learners.staged.runner import StageFailed
+from hardness.learners.staged.reports import StageFailed
 
 _SHOWN = 12
 _MOST_HEADS = 8
@@ -38,7 +41,7 @@ class Span(Result):
     heads: int
 
 
-def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless) -> Span:
+def span(found: Constraints, data: Data, heads: int = 0) -> Span:
     """Find the heads-1 smallest eigenvectors; heads=0: as many as lie below the largest gap.
 
     That gap speaks for at least two heads, and at most 8 of them, 5 beyond d = 32: rule out a
@@ -48,9 +51,9 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
     if max(heads, 2) > d * d:
         raise StageFailed("span", f"{max(heads, 2)} heads in dimension {d}: at most d^2 = {d * d}")
     if d <= MATRIX_D:
-        values, vectors = _by_matrices(found, data, min(max(_SHOWN, heads + 1), d * d), clock)
+        values, vectors = _by_matrices(found, data, min(max(_SHOWN, heads + 1), d * d))
     else:
-        values, vectors = _by_products(found, data, max(_WITHOUT_MATRIX, heads + 1), clock)
+        values, vectors = _by_products(found, data, max(_WITHOUT_MATRIX, heads + 1))
     values = np.maximum(values, d * d * np.finfo(float).eps)  # rounding: they are 1 on average
     ratios = values[1:] / values[:-1]
     heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
@@ -66,9 +69,9 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
     )
 
 
-def _by_matrices(found: Constraints, data: Data, count: int, clock: Clock) -> tuple[Array, Array]:
+def _by_matrices(found: Constraints, data: Data, count: int) -> tuple[Array, Array]:
     """The `count` smallest eigenvalues and eigenvectors, of matrices (d*d, d*d)."""
-    second, rows = second_moment(found, clock), row_moment(data, clock)
+    second, rows = second_moment(found), row_moment(data)
     left, right = bases(data)
     if left.shape[1] < data.d or right.shape[1] < data.d:  # what no row sees is no direction
         seen = np.kron(left, right)
@@ -96,18 +99,18 @@ def bases(data: Data) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def second_moment(found: Constraints, clock: Clock = endless) -> Array:
+def second_moment(found: Constraints) -> Array:
     """Return the weighted mean (d*d, d*d) of u_r u_r^T over the constraints."""
     size = found.left.shape[1] ** 2
     second = np.zeros((size, size))
-    for rows in pieces(len(found), _BATCH_BYTES // (8 * size), clock):
+    for rows in pieces(len(found), _BATCH_BYTES // (8 * size)):
         part = found.cut(rows)
         u = part.u * part.weights[:, None]
         second += u.T @ u
     return np.asarray(second / float(np.sum(found.weights**2)))
 
 
-def row_moment(data: Data, clock: Clock = endless) -> Array:
+def row_moment(data: Data) -> Array:
     """Return the mean (d*d, d*d) of u u^T, u = vec(x_a (x_j - x_l)^T), over tokens a, j, l.
 
     From at most 20 d^2 examples. Summed over tokens an example's share is a Kronecker product,
@@ -116,7 +119,7 @@ def row_moment(data: Data, clock: Clock = endless) -> Array:
     d, k = data.d, data.k
     sums = np.zeros((d * d, d * d))
     count = min(len(data), _EXAMPLES * d * d)
-    for part in pieces(count, _BATCH_BYTES // (16 * d * d), clock):
+    for part in pieces(count, _BATCH_BYTES // (16 * d * d)):
         x = data.x[part]
         centred = x - x.mean(axis=1, keepdims=True)
         left, right = (np.reshape(z.swapaxes(1, 2) @ z, (len(x), d * d)) for z in (x, centred))
@@ -127,13 +130,13 @@ def row_moment(data: Data, clock: Clock = endless) -> Array:
     return np.asarray(total + 1e-9 * np.trace(total) / (d * d) * np.eye(d * d))
 
 
-def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tuple[Array, Array]:
+def _by_products(found: Constraints, data: Data, count: int) -> tuple[Array, Array]:
     """The same by Lanczos' method, all vectors kept orthogonal.
 
     It ends where the `count` smallest are known within 5 %, at the latest after 400 steps.
     """
     d = data.d
-    product, law = found.operator(clock), row_whitening(data)
+    product, law = found.operator(), row_whitening(data)
     total = float(np.sum(found.weights**2))
     basis = np.zeros((_STEPS, d * d))
     left, right = (part @ part.T for part in bases(data))

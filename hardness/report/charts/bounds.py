@@ -28,7 +28,6 @@ from instances.errors import UsageError
 from instances.family import Family
 from instances.numbers import write
 from instances.sets import Symmetric
-from instances.symmetric import python_fraction, to_float
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
 _RED = COLOURS[1]
@@ -63,7 +62,7 @@ class _Symmetric:
         rows = [
             {
                 "overlap": t,
-                "correlation": to_float(c / scheme.norm),
+                "correlation": float(c / scheme.norm),
                 "share": math.comb(m, t) * math.comb(scheme.n - m, m - t) / scheme.size,
             }
             for t, c in enumerate(scheme.correlations)
@@ -110,7 +109,7 @@ class _Listed:
         """Each by the theorem of the checker."""
         problem = read_problem(problem_of(self.family)[2])
         (members, known, _), rows = products(problem), []
-        if not problem.two:
+        if problem.levels != 2:
             path = self.family.path[:200]
             raise UsageError(f"{path} given: SDA is drawn of members -1 and +1")
         sizes = np.abs(np.array(known.rows, np.int64))
@@ -215,5 +214,5 @@ def _log10(value: Any) -> float | None:
     """log10 of a number of any size; None for 0."""
     if value <= 0:
         return None
-    exact = Fraction(value) if isinstance(value, int | float) else python_fraction(value)
+    exact = Fraction(value)
     return math.log10(exact.numerator) - math.log10(exact.denominator)

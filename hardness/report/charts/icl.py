@@ -262,8 +262,7 @@ def _train(found: Trained) -> Picture:
 
 def _training_loss(found: Trained, steps: list[int]) -> Data:
     loss, rare, known = found.loss, found.rare, found.reference
-    fixed = "on the training sample" if found.method == "lbfgs" else "on each batch"
-    rows = _series(fixed, "line", steps, [mark.loss for mark in found.curve])
+    rows = _series("on the training sample", "line", steps, [mark.loss for mark in found.curve])
     name = f"on fresh samples: {loss.value:.4g} ± {loss.error:.1g}"
     low, high = [max(loss.interval[0], loss.value / 1000)], [loss.interval[1]]
     rows += _series(name, "alone", steps[-1:], [loss.value], low=low, high=high)

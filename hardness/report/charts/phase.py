@@ -7,7 +7,6 @@ from itertools import product, zip_longest
 
 from hardness.bounds import Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
-from hardness.learners import Outcome
 from hardness.report.charts.runs import CERTIFIED
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
@@ -15,14 +14,13 @@ from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import LEARNERS
-from hardness.runs.run import MACHINE, Run
+from hardness.runs.run import Run
 from instances import numbers
 from instances.numbers import brief, write
 
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
 QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
 PANELS = 6  # learners of a figure
-_UNABLE = (Outcome.UNSUPPORTED, *MACHINE)
 _BOUND = "#B0590A"
 _STEPS = 60  # budgets that a reader of a page can choose
 _WIDE, _HIGH = 300, 220  # pixels that cells of a panel share
@@ -123,7 +121,7 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
     """Count the runs of a learner on a spec, and say its state; None where there are none."""
     if not rows or spec is None:
         return None
-    kept = [row for row in rows if row.bound != "machine" and row.outcome not in _UNABLE]
+    kept = [row for row in rows if row.bound != "machine"]
     number = sum(row.solved for row in kept)
     state = "not solved"
     if not kept:

@@ -10,21 +10,16 @@ import pytest
 
 import hardness
 from hardness.bounds import checker
-from hardness.bounds.averages import every_set
 from hardness.bounds.checker import (
     closed,
-    directions,
-    functions,
     hidden_sets,
     named,
     residues,
     theorem,
 )
-from hardness.bounds.checker.hidden_sets import HiddenSets, meeting, prime
+from hardness.bounds.checker.hidden_sets import HiddenSets, prime
 from hardness.bounds.checker.reading import DIGITS, fields, read
 from hardness.bounds.checker.theorem import Law, Members
-from hardness.bounds.johnson import Johnson
-from instances.symmetric import rational
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -114,13 +109,12 @@ def test_what_is_not_bounded_is_refused():
     assert theorem.hypothesis_fits(members, gram._replace(least=HALF), HALF) == 9
     majority = HiddenSets(n=5, m=3, g=tuple(map(Fraction, (1, 1, -1, -1))), noise=Fraction(0))
     assert "not (-1)^h" in refused(hidden_sets.characters, majority, members)
-    three = majority._replace(g=tuple(map(Fraction, (1, 0, -1, -1))))
-    known = hidden_sets.overlaps(three)[0]
-    reason = refused(hidden_sets.vstat_rules_out_fewer, three, members, known, 5, {})
-    assert "more than two values" in reason
     everyone = majority._replace(n=3)
-    reason = refused(hidden_sets.johnson, everyone, members, hidden_sets.overlaps(everyone)[0])
-    assert "one member" in reason
+    three = majority._replace(g=tuple(map(Fraction, (1, 0, -1, -1))))
+    reason = refused(hidden_sets.vstat_rules_out_fewer, three, [Fraction(1)], 5, {})
+    assert "more than two values" in reason
+    known = hidden_sets.overlaps(everyone)[0]
+    assert "one member" in refused(hidden_sets.johnson, everyone, members, known)
 
 
 def test_primes():
@@ -148,27 +142,8 @@ def test_codes_are_what_they_claim():
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
     near = {"sets": pair, "overlap": 1, "size": "2"}
     assert hidden_sets.packing(problem, members, known, near).value == 2
-    flat = known._replace(c=[Fraction(0), *[Fraction(9, 10)] * 2, Fraction(1)])
+    flat = [Fraction(0), *[Fraction(9, 10)] * 2, Fraction(1)]
     assert "above 1/size" in refused(hidden_sets.packing, problem, members, flat, near)
-
-
-SIZES = [(5, 2, 0), (5, 2, 1), (6, 3, 1), (7, 3, 1), (6, 2, 1)]
-
-
-@pytest.mark.parametrize(("n", "m", "t"), SIZES)
-def test_no_more_sets_meet_in_few_places_than_is_said(n, m, t):
-    sets = [set(chosen) for chosen in itertools.combinations(range(n), m)]
-
-    def largest(chosen, left):
-        return max([len(chosen), *(largest([*chosen, a], left[i + 1 :])
-                    for i, a in enumerate(left) if all(len(a & b) <= t for b in chosen)
-                    and len(chosen) + len(left) - i > 6)], default=0)  # fmt: skip
-
-    assert meeting(n, m, t) >= largest(sets[:1], sets[1:])
-    assert meeting(7, 3, 1) == 7
-    assert meeting(6, 3, 1) == 4
-    assert meeting(9, 3, 0) == 3
-    assert meeting(8, 4, 2) == 14
 
 
 def test_multipliers_are_not_negative_and_suffice():
@@ -178,12 +153,6 @@ def test_multipliers_are_not_negative_and_suffice():
     for change in ({"average": "-1"}, {"caps": ["-1", *sda["caps"][1:]]}, {"caps": sda["caps"][1:]},
                    {"enough": "2"}, {"inner": [*sda["inner"], *["0"] * 9]}):  # fmt: skip
         refused(checker.prove, problem, terms, {**witness, "sda": {**sda, **change}})
-
-
-@pytest.mark.parametrize("view", ["", "other", 0, None])
-def test_a_view_is_known_and_not_empty(view):
-    problem, terms, witness = certificate("parity:d=7,m=2")
-    assert "view" in refused(checker.prove, {**problem, "view": view}, terms, witness)
 
 
 def test_low_degree_refuses_what_takes_too_long_or_is_not_known():
@@ -199,63 +168,6 @@ def test_low_degree_refuses_what_takes_too_long_or_is_not_known():
     assert "labels show more than g" in refused(ask, {**problem, "view": "among-others"}, "8")
     wide = {**problem, "values": ["1", "0", "-1", "0"]}
     assert "more than two values" in refused(ask, wide, "8")
-
-
-TILTED = HiddenSets(n=5, m=2, g=tuple(map(Fraction, (3, 3, -1))), noise=Fraction(1, 8))
-
-
-def values_of(problem):
-    """The values of members at all points, scaled to -1 and +1."""
-    points = list(itertools.product((0, 1), repeat=problem.n))
-    middle = (max(problem.g) + min(problem.g)) / 2
-    sets = itertools.combinations(range(problem.n), problem.m)
-    return [[(problem.g[sum(z[j] for j in chosen)] - middle) / problem.half for z in points]
-            for chosen in sets]  # fmt: skip
-
-
-@pytest.mark.parametrize("t", [1, 7])
-def test_laws_of_an_example_correlate_as_the_theorem_on_vstat_says(t):
-    rows, fade = values_of(TILTED), 1 - 2 * TILTED.noise
-    known = hidden_sets.overlaps(TILTED)[0]
-    tilt = sum(rows[0]) / len(rows[0])
-    assert tilt == known.tilt != 0
-    gamma = hidden_sets.vstat_gamma(TILTED, known, t)
-    sets = list(itertools.combinations(range(TILTED.n), TILTED.m))
-    for (a, f), (b, h) in itertools.product(zip(sets, rows, strict=True), repeat=2):
-        law = Fraction(0)
-        for x, y in zip(f, h, strict=True):
-            for label in (1, -1):
-                coin = (1 + label * fade * tilt) / 2
-                law += ((1 + label * fade * x) / 2 / coin - 1) * (
-                    (1 + label * fade * y) / 2 / coin - 1) * coin / len(f) / 2  # fmt: skip
-        near = known.c[len(set(a) & set(b))] / known.c[-1]
-        assert law * 3 * t * gamma == near
-
-
-@pytest.mark.parametrize("gamma", ["1/5", "1/3", "2/5", "1/2", "3/4"])
-def test_sets_that_are_large_enough_have_a_small_average(gamma):
-    scheme, gamma = Johnson.of_problem(TILTED), Fraction(gamma)
-    known, members = hidden_sets.overlaps(TILTED)[0], hidden_sets.subsets(TILTED)
-    witness = every_set(scheme, rational(gamma))
-    enough = hidden_sets.every_set(TILTED, members, known, gamma, witness)
-    sets = [set(chosen) for chosen in itertools.combinations(range(TILTED.n), TILTED.m)]
-    near = [[known.c[len(a & b)] / known.c[-1] for b in sets] for a in sets]
-    above = 0
-    for size in range(1, len(sets) + 1):
-        for some in itertools.combinations(range(len(sets)), size):
-            if sum(near[i][j] for i in some for j in some) > gamma * size**2:
-                above = size
-                break
-    assert above < enough <= len(sets) + 1
-    assert theorem.sda(members, gamma, enough).value == (9 // (enough - 1))
-    for step in range(1, enough):
-        change = {**witness, "enough": str(step)}
-        if step <= above:
-            refused(hidden_sets.every_set, TILTED, members, known, gamma, change)
-    for t in (2, 5):
-        wide = every_set(scheme, rational(hidden_sets.vstat_gamma(TILTED, known, t)))
-        most = hidden_sets.vstat_rules_out_fewer(TILTED, members, known, t, wide)
-        assert most.members + 1 == most.numbers["s"] == int(wide["enough"])
 
 
 def test_one_member_is_enough_where_no_two_correlate_above_gamma():
@@ -299,19 +211,12 @@ def chain_of(examples, bound="3", terms=None, **problem):
     return checker.prove({**ROUNDED, **problem}, goal, {"law": EVEN}).claims[0]
 
 
-def test_the_chain_to_lwe_computes_what_its_theorem_says():
-    claim = chain_of(4)
-    exact = (Fraction(2, 3) - residues.SLACK) ** 2 / (1 + Fraction(6, 64)) ** 4
-    assert exact * (1 - Fraction(1, 10**30)) < claim.value <= exact
-    assert claim.numbers["guess"] == Fraction(1, 7)  # of s mod 2 that are not 0, all as likely
-    apart = 2 * (HALF - 2 * Fraction(1, 5)) ** 2 * Fraction(14426, 10_000)
+def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
+    claim, apart = chain_of(4), 2 * (HALF - 2 * Fraction(1, 5)) ** 2 * Fraction(14426, 10_000)
     assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
+    assert claim.numbers["guess"] == Fraction(1, 7)  # of s mod 2 that are not 0, all as likely
     last = claim.parameters["horizon"]
-    ends = [(Fraction(2, 3) - residues.SLACK) ** 2 / (1 + Fraction(6, 64)) ** n
-            for n in (last, last + 1)]  # fmt: skip
-    assert ends[0] > Fraction(1, 7) >= ends[1]
-    assert chain_of(last).value > 0
-    assert chain_of(last + 1).value == 0
+    assert chain_of(last).value > 0 == chain_of(last + 1).value
     assert chain_of(last + 1).numbers["shown"] > 0
 
 
@@ -325,44 +230,6 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
         chain_of(1, **noisy)
     with pytest.raises(checker.Refused, match="not rounded"):
         chain_of(1, labels="residue", parts=64)
-
-
-@pytest.mark.parametrize("change", [
-    {"q": 6}, {"q": 15, "parts": 15}, {"parts": 3}, {"labels": "bit"}, {"labels": "residue"},
-    {"errors": [0, [str(1 << 64)]]}, {"q": 7, "parts": 7, "bits": 5}, {"n": 0}, {"bits": 0},
-    {"secret": {"weight": 4, "entries": None}}, {"secret": {"weight": 0, "entries": [0, []]}},
-    {"secret": {"weight": 0, "entries": [0, ["1", "0"]]}},
-    {"secret": {"weight": 0, "entries": [0, ["1", "-1", "1"]]}},
-])  # fmt: skip
-def test_problems_on_residues_that_are_refused(change):
-    residues.read_problem({**ROUNDED, "q": 7, "parts": 7, "bits": 6})
-    refused(residues.read_problem, {**ROUNDED, **change})
-
-
-@pytest.mark.parametrize("change", [{"dimension": 1}, {"dimension": 10**9 + 1}, {"low": []},
-                                    {"low": ["0"] * 65}, {"low": ["3/2"]}, {"low": ["-1/2"]},
-                                    {"low": ["1/1" + "0" * 100]}, {"noise": "1/2"}])  # fmt: skip
-def test_problems_on_directions_that_are_refused(change):
-    problem = {"kind": "direction", "dimension": 16, "low": ["0", "1"], "noise": "0"}
-    directions.read_problem(problem)
-    refused(directions.read_problem, {**problem, **change})
-
-
-@pytest.mark.parametrize("change", [
-    {"tables": ["6"]}, {"tables": ["6", "10"]}, {"tables": ["6", "0x6"]}, {"centred": 0},
-    {"tables": [[[0], [1, 2]], [[0], [1]]]}, {"tables": [[[0], [1, 2]], [[1, 0], [1, 2, 3, 4]]]},
-    {"tables": [[[0], [1, 2]], [[2], [1, 2]]]}, {"tables": [[[0], [1, 2]], [[0], [1, 2], 3]]},
-    {"tables": [[[], [0]], [[0], [1, 2]]]},
-])  # fmt: skip
-def test_tables_that_are_refused(change):
-    problem = {"kind": "functions", "signs": 2, "centred": False, "tables": ["6", "a"]}
-
-    def known(problem):
-        return functions.products(functions.read_problem(problem))
-
-    assert known(problem)[0].count == 2
-    assert known({**problem, "tables": [[[0], [1, 2]], [[0, 1], [1, 2, 3, 4]]]})[0].count == 2
-    refused(known, {**problem, **change})
 
 
 def test_vectors_move_by_their_own_bound_and_a_file_has_its_format():
@@ -380,12 +247,16 @@ def test_vectors_move_by_their_own_bound_and_a_file_has_its_format():
 
 @pytest.mark.parametrize("exponent", [-400, -30, -13, -1, 0, 1, 12, 13, 50, 400])
 def test_numbers_of_laws_and_roots_are_rounded_up_in_the_twelfth_digit_or_later(exponent):
-    for value in (Fraction(10**13 + 1, 10**12 + 7), Fraction(2, 3), Fraction(9999999, 7)):
+    square = (10**11 + 3) ** 2
+    for value in (Fraction(2, 3), 1 - HALF**27, square - HALF, square + HALF):
         scaled = value * Fraction(10) ** exponent
         near = named.rounded_up(scaled)
         assert scaled <= near <= scaled * (1 + Fraction(1, 10**12))
         assert named.rounded_up(near) == near
+        assert scaled > 1 or len(str(near.numerator)) <= 15
         top = named.root(scaled)
+        digits = next(k for k in range(-230, 230) if Fraction(10) ** (k + 1) > top)
+        assert (top - Fraction(10) ** (digits - 11)) ** 2 < scaled
         assert scaled <= top**2 <= scaled * (1 + Fraction(21, 10**12))
         assert len(str(top.numerator).strip("0")) <= 12 or top.denominator == 1
         assert named.root(scaled**2) == scaled

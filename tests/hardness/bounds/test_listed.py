@@ -1,15 +1,13 @@
 """Listed functions: what follows of their tables, against brute force and numpy."""
 
 import itertools
-import math
 from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
-from hardness.bounds import BoundParameters, certify, checker
+from hardness.bounds import certify, checker
 from hardness.bounds.certificate import Certificate
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
@@ -19,10 +17,7 @@ from hardness.bounds.members import least_names, of_family
 from hardness.report.certificate import certificate_words
 from instances import parse
 from instances.errors import UsageError
-from tests.hardness.bounds.test_claims import signs
 from tests.proofs import of_tables, plain, refused
-
-RISKS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 5))
 
 
 def made(table, terms=None, **how):
@@ -32,58 +27,6 @@ def made(table, terms=None, **how):
 def claims(data):
     """Both ends of each quantity."""
     return {one.quantity: (str(one.value), str(one.upper)) for one in Certificate.read(data).claims}
-
-
-def most_told_apart(less, tau):
-    """The most members that one query with values in [-1, 1] moves by over tau from the mean."""
-    count, points = less.shape
-    for size in range(count, 0, -1):
-        for chosen in itertools.combinations(range(count), size):
-            for turns in itertools.product((1, -1), repeat=size - 1):
-                rows = less[list(chosen)] * np.array((1, *turns))[:, None] / points
-                # The largest t with <s_i u_i, phi> >= t for all of them.
-                matrix = np.hstack([-rows, np.ones((size, 1))])
-                bounds = [(-1, 1)] * points + [(None, None)]
-                found = linprog([*[0] * points, -1], matrix, np.zeros(size), bounds=bounds)
-                if -found.fun > tau + 1e-9:
-                    return size
-    return 0
-
-
-def most_fitted(table, risk):
-    """How many members a hypothesis that a descent finds has risk at most `risk` for."""
-    scale = ((table - table.mean(axis=0)) ** 2).mean()
-    best = 0
-    for size in range(1, len(table) + 1):
-        for chosen in itertools.combinations(table, size):
-            rows = np.array(chosen, float)
-            guess = rows.mean(axis=0)
-            for turn in range(60):  # towards the farthest: the smallest ball
-                far = ((rows - guess) ** 2).mean(axis=1).argmax()
-                guess = guess + (rows[far] - guess) / (turn + 2)
-            fits = (((table - guess) ** 2).mean(axis=1) <= float(risk) * scale).sum()
-            best = max(best, int(fits))
-    return best
-
-
-@pytest.mark.parametrize("seed", range(16))
-def test_no_query_and_no_hypothesis_does_better_than_is_claimed(seed):
-    """What enumeration says of SQ-DIM and SDA is in test_claims.py."""
-    members = signs(np.random.default_rng(seed))
-    risk, tau = RISKS[seed % 3], Fraction(1 + seed % 5, 6)
-    data = made(members, BoundParameters(risk=risk, tau=tau, success=Fraction(1)))
-    found, count, less = claims(data), len(members), members - members.mean(axis=0)
-    right = most_fitted(members, risk)
-    # Where labels tell nothing the best hypothesis fits `right` of them; n bits, 2^n times that.
-    assert 2 ** int(found["information-floor"][0]) < 2 * max(1, Fraction(count, right))
-    if count <= 4:
-        told = most_told_apart(less, float(tau))
-        if "stat-queries" in found:
-            least = -(-(count - right) // told) if told else math.inf
-            assert int(found["stat-queries"][0]) <= least
-        else:
-            assert told == 0
-            assert Fraction(found["stat-success"][0]) >= Fraction(right, count)
 
 
 @pytest.mark.parametrize("centred", [False, True])

@@ -6,7 +6,6 @@ from hardness.bounds.johnson import Johnson
 from hardness.report import figures
 from hardness.report.charts.bounds import draw_sda
 from instances import parse
-from instances.symmetric import to_float
 from tests.charts import rows_of, said
 
 SPEC = "profile:g=majority,d=9,m=3"
@@ -30,7 +29,7 @@ def test_the_numbers_are_those_of_the_family():
     found = numbers("correlations")["rows"]
     assert found[-1]["correlation"] == 1.0
     assert abs(sum(row["share"] for row in found) - 1) < 1e-12
-    wanted = [to_float(c / scheme.norm) for c in scheme.correlations]
+    wanted = [float(c / scheme.norm) for c in scheme.correlations]
     assert [row["correlation"] for row in found] == wanted
 
 

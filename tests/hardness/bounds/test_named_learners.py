@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from hardness.bounds import checker
 from hardness.bounds.checker import named
 from hardness.bounds.checker.certificate import KINDS
-from hardness.bounds.checker.theorem import Known, Terms, hypothesis_fits
+from hardness.bounds.checker.theorem import Known, Terms
 from hardness.bounds.listed import factor
 from instances.streams import generator
 
@@ -49,9 +49,7 @@ class Small:
         """What is claimed that so many steps reach at most."""
         numbers = {"clip": "1", "noise-std": checker.written(std), "steps": str(steps)}
         terms = goal(Fraction(risk), Fraction(1, 2), gd=numbers)
-        members, gram = self.known.members, self.known.gram
-        fits = hypothesis_fits(members, gram, terms.risk)
-        claims = named.descent(members, gram, fits, terms)
+        claims = named.descent(self.known.members, self.known.gram, terms)
         return float(next(c.value for c in claims if c.quantity == "gd-noise-success"))
 
     def features(self, count: int | None, risk: Fraction, success: Fraction) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from hardness.bounds.checker.hidden_sets import every_set
 from hardness.report.claims import sentence
 from instances import parse, tokens
 from instances.sets import profile, spelling
-from instances.symmetric import rational
 from tests import closed
 from tests.conftest import every_token
 
@@ -54,9 +53,9 @@ def members_ruled_out(family, t):
     """How many a query to VSTAT(t) rules out, by the sets of too large an average."""
     posed = pose(family, Fraction(2, 3))
     gamma = closed.labelled_gamma(family, closed.Johnson.family(family), t)
-    witness = averages.every_set(Johnson.family(family), rational(gamma))
+    witness = averages.every_set(Johnson.family(family), gamma)
     known = posed.known
-    return every_set(posed.parsed, known.members, known.more, gamma, witness) - 1
+    return every_set(posed.parsed, known.more, gamma, witness) - 1
 
 
 def extreme_queries(case, rng, low, high, count=60):

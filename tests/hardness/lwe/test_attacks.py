@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hardness import estimate
-from hardness.attacks.core import needed
+from hardness.attacks.core import samples_to_confirm
 from hardness.lwe.estimate import LATTICE, OTHERS, estimate_attack
 from hardness.lwe.grid import grid, search
 from hardness.lwe.models import DEFAULT, parse_setting
@@ -302,7 +302,7 @@ REFUSED = [
             lambda count=count, errors=errors: count(parse(f"lwe:n=3,secret=binary,{errors}")),
             "labels do not depend on the secret",
         )
-        for count in (parameters_of, needed)
+        for count in (parameters_of, samples_to_confirm)
         for errors in ("q=5,sigma=9", "q=2,error=cbd,eta=9")
     ),
     (lambda: grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"]), "h=17 given with n=16"),

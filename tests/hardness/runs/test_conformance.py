@@ -1,9 +1,10 @@
 """The check that authors of learners run: what it accepts, and what it finds."""
 
+import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.runs.conformance import conformance
+from hardness.runs.conformance import check_learner, conformance
 from instances import ToolkitError, UsageError
 
 _FAMILIES = ("parity:d=8,m=1", "nice:m=1,k=2,d=6")
@@ -72,9 +73,9 @@ def test_a_good_learner_conforms(files):
 @pytest.mark.parametrize(
     ("name", "check", "said"),
     [
-        ("Transductive", "parity", "randomised predictions (reason predictions of"),
+        ("Transductive", "parity", "invalid hypothesis (predictions of"),
         ("Picky", "families", "takes none"),
-        ("Raising", "parity", "RuntimeError, message broken"),
+        ("Raising", "parity", "RuntimeError in learn, line"),
         ("Missing", "loads", "unknown name 'Missing'"),
     ],
 )
@@ -103,3 +104,22 @@ def test_what_cannot_be_checked_is_refused(files):
     ):
         with pytest.raises(UsageError, match=said):
             conformance(name, specs)
+
+
+def test_an_object_is_checked_as_a_file_is():
+    def mean(x, y):
+        centre = y.mean(axis=0)
+        return lambda x: np.broadcast_to(centre, x.shape)
+
+    def broken(x, y):
+        raise RuntimeError("broken")
+
+    def blind(x, y):
+        return lambda x: [0.0][len(x)]
+
+    assert check_learner(mean, _FAMILIES[:1]).conforms
+    for wrong, said in ((broken, "RuntimeError in learn: broken"), (blind, "in predict")):
+        with pytest.raises(ToolkitError, match=said):
+            check_learner(wrong, _FAMILIES[:1])
+    with pytest.raises(UsageError, match="needed is a class"):
+        check_learner(3)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 
-from hardness.learners.isolated.proc import below
+from hardness.learners.boundary import below
 from hardness.oracles import Budget
 from hardness.runs.processes import HardLimits
 from hardness.runs.registry import parse_learner
@@ -24,7 +24,7 @@ def payload_of(learner, budget=None, seed=0, spec="parity:d=8,m=2"):
 
 def from_file(how):
     """A run of a learner from a file that does not end by itself."""
-    file = Path(__file__).parents[1] / "upper" / "isolated" / "learners" / "misbehaves.py"
+    file = Path(__file__).parents[1] / "learners" / "boundary" / "learners" / "misbehaves.py"
     return payload_of(f"{file}:Misbehaves:how={how}")
 
 

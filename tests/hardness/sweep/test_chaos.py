@@ -129,8 +129,8 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         "empty": "is empty",
         "text": "no store at all: file is not a database",
         "folder": "is a folder",
-        "PRAGMA user_version = 9": "of version 9: this hardness reads 8; install",
-        "PRAGMA user_version = 6": "of version 6: this hardness reads 8; an ea",
+        "PRAGMA user_version = 10": "of version 10: this hardness reads 9; install",
+        "PRAGMA user_version = 6": "of version 6: this hardness reads 9; an ea",
         "PRAGMA application_id = 7": "but no store: its application id is 7",
         "DROP TABLE runs": r"not as a store's: .*table runs.*\.recover",
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hardness import __version__
-from hardness.learners.isolated.sandbox import sandboxed
+from hardness.learners.boundary import sandboxed
 from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of

@@ -114,9 +114,9 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(sweep, held, ex
     assert ended.progress.failed == {ELIMINATION: count}
     assert ended.missing == ()  # each has its row
     rows = [row for row in held()[1] if row.learner == ELIMINATION]
-    names = {"died": "crashed", "memory": "memory spent", "overdue": "overdue"}
+    names = {"died": "crashed", "memory": "memory spent", "overdue": "crashed"}
     assert all(row.outcome.value == names[ends[row.seed % 3]] for row in rows)
-    assert all(not r.reproducible and r.attempts == 3 and r.details["why"] for r in rows)
+    assert all(not r.reproducible and r.attempts == 3 and r.details["reason"] for r in rows)
     assert exported()[1].left_out == len(rows) == count
     left, again = sweep(text, resume=True)
     assert again == []

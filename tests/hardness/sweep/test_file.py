@@ -249,7 +249,7 @@ def test_a_key_is_that_of_what_is_written(job, other):
 def test_what_ended_a_learners_own_process_is_no_result_of_the_learner():
     job = job_of("trivial", budget=Budget(examples=9))
     done = job.do()
-    for outcome in (*(Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED),):
+    for outcome in (Outcome.CRASHED, Outcome.COULD_NOT_RUN):
         found = job.row(Finished(result=done | {"outcome": outcome.value}))
         assert (found.bound, found.reproducible) == ("machine", False)
 
@@ -305,7 +305,7 @@ def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
 
     rows = [
         *map(took, (1.0, 2.0, 30.0)),
-        took(99.0, outcome=Outcome.OVERDUE),
+        took(99.0, outcome=Outcome.CRASHED),
         took(99.0, spec=other.spec, budget=Budget(queries=501)),
         took(99.0, spec=other.spec, details=done.details | {"oracle": "exact"}),
     ]

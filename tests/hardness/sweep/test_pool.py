@@ -9,8 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from hardness.learners.isolated.proc import below
-from hardness.learners.isolated.sandbox import sandboxed
+from hardness.learners.boundary import below, sandboxed
 from hardness.oracles import Budget
 from hardness.runs import planned, processes, run
 from hardness.runs.processes import Aborted, HardLimits, Worker, execute
@@ -190,8 +189,9 @@ def test_getting_ready_runs_what_can_run_and_passes_over_the_rest(monkeypatch):
 
     def noted(learner, *rest):
         asked.append(learner.name)
-        learn_once(learner, *rest)
+        done = learn_once(learner, *rest)
         asked.append("ran")
+        return done
 
     monkeypatch.setattr(planned, "_warm", set())
     monkeypatch.setattr(planned, "learn_once", noted)

@@ -68,8 +68,8 @@ def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
 
 
 SOLVED = made_run(1)
-RAISED = replace(SOLVED, outcome=Outcome.RAISED, risk=None)
 CRASHED = replace(SOLVED, outcome=Outcome.CRASHED, risk=None)
+RAISED = replace(CRASHED, details=SOLVED.details | {"type": "ValueError"})
 LATE = replace(SOLVED, outcome=Outcome.SECONDS_SPENT)
 DECIDED = [  # an earlier result of a key, a new one, whether that takes its place
     *((RAISED, SOLVED, True), (RAISED, CRASHED, False), (SOLVED, RAISED, False)),

@@ -7,9 +7,10 @@ import pytest
 
 from hardness.learners import Outcome
 from hardness.learners.plugins import Estimator, adapt, load
-from hardness.learners.plugins.estimator import fitted_scale
+from hardness.learners.plugins.estimator import fitted_scale, seeded
 from hardness.oracles import Budget
 from hardness.runs.run import run
+from hardness.verbs import sources
 from instances import UsageError, parse
 
 pytestmark = pytest.mark.plugins
@@ -117,6 +118,44 @@ def test_random_states_are_set_and_the_object_is_left_alone():
     assert first == again != other
     assert forest.random_state is None
     assert not hasattr(forest, "estimators_")
+
+
+FILE = """
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+Classifier = make_pipeline(PCA(svd_solver="randomized"), RandomForestClassifier(n_estimators=5))
+Regressor = make_pipeline(PCA(svd_solver="randomized"), RandomForestRegressor(n_estimators=5))
+Vote = VotingClassifier([(n, DecisionTreeClassifier(max_features=1)) for n in "ab"], voting="soft")
+"""
+
+
+@pytest.mark.parametrize("name", ["Classifier", "Regressor", "Vote"])
+def test_pipelines_follow_the_seed_as_objects_and_files(tmp_path, name):
+    """Every step that tosses coins has its own from the run's seed; the object stays as it was."""
+    (tmp_path / "mine.py").write_text(FILE)
+    defined: dict[str, object] = {}
+    exec(FILE, defined)
+    instance = parse("parity:d=8,m=3").instance(0)
+    for learner in (defined[name], f"{tmp_path}/mine.py:{name}"):
+        first, again, other = (
+            run(sources.learner(learner), instance, Budget(examples=300), seed).risk.value
+            for seed in (0, 0, 1)
+        )
+        assert first == again != other
+    states = [v for n, v in defined[name].get_params().items() if n.endswith("random_state")]
+    assert states == [None] * len(states) != []
+
+
+def test_a_random_state_that_is_given_stays():
+    forest = make("ensemble.RandomForestClassifier", random_state=3)
+    scaled = make("pipeline.Pipeline", steps=[("a", make("decomposition.PCA")), ("b", forest)])
+    seeded(scaled, np.random.default_rng(0))
+    states = scaled.get_params()
+    assert states["b__random_state"] == 3
+    assert isinstance(states["a__random_state"], int)
 
 
 def test_estimators_whose_predict_appears_after_fit():

@@ -1,0 +1,400 @@
+"""The child process in which a learner runs: started with limits, used again, ended.
+
+    parent (holds the secret) --- bytes over one socket --- [ bubblewrap: ] child
+
+Nothing of a user's file is executed in the process that knows the secret. A child ends with its
+parent or at its limits; else it is used again, for the same file alone. `child` runs inside it,
+`remote` serves it.
+"""
+
+import atexit
+import contextlib
+import ctypes
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import site
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from hardness.learners.learner import Failed, Outcome
+from hardness.oracles.budget import Budget
+from instances.errors import ToolkitError, UsageError
+
+SENT = 1 << 25  # bytes of examples, tokens or predictions that are sent at once
+MOST = SENT + (1 << 20)  # bytes of a message
+LOST = 77  # the exit code of a child that cannot reach its parent
+MEMORY = 4 << 30  # bytes of a user's file, if no budget says otherwise
+SANDBOX = "HARDNESS_SANDBOX"  # set by --sandbox
+SCRATCH = "/run/learner"  # in the sandbox: the working folder, in memory
+PACKAGES = Path(__file__).resolve().parents[2]  # the folder in which this package stands
+_KEPT_NAMES = (
+    *("PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"),
+    *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"),
+)
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_BEGIN = """import json, sys
+sys.path.append(sys.argv[1])
+from hardness.learners.child import main
+main(int(sys.argv[2]), json.loads(sys.argv[3]))
+"""
+_ENDING, _PRINTED = 10.0, 4096  # seconds to end, once it hung up; bytes kept of what it prints
+_IDLE_CHILDREN = 4  # that are kept
+_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime")
+_CLOSED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_EMPTY = ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", SCRATCH)
+
+
+class Child:
+    """A process in which a learner runs, and its connection. It ends with the thread that made it.
+
+    folder: of the user's file that it serves, None for learners of this package. secrets: folders
+    that hold a secret. Methods raise Failed if it has ended.
+    """
+
+    def __init__(
+        self, budget: Budget, folder: Path | None = None, secrets: tuple[Path, ...] = ()
+    ) -> None:
+        """Start it. It holds no secret: it is told what to do by messages alone."""
+        if folder:
+            require_hidden(folder, secrets)
+        self.sandboxed, self.peak_bytes = bool(folder) and sandboxed(), 0
+        self.key: Hashable = None  # of those that may use it again; None: nobody
+        self._cpu, self._late, self._heard = budget.cpu_seconds is not None, False, False
+        command = prefix(folder, secrets) if self.sandboxed and folder else []
+        made = tempfile.mkdtemp(prefix="hardness-learner-") if folder and not command else None
+        self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115
+        self._socket, theirs = socket.socketpair()
+        command += [sys.executable, "-P", "-c", _BEGIN, str(PACKAGES), str(theirs.fileno())]
+        printed = self._output if folder else None
+        with theirs:
+            self._first = subprocess.Popen(
+                [*command, json.dumps(_limits(budget, bool(folder)))],
+                pass_fds=[theirs.fileno()],
+                cwd=made,
+                env=_environment(made or SCRATCH) if folder else _ONE_THREAD | os.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=printed or sys.__stderr__,
+                stderr=printed,
+                start_new_session=True,
+            )
+        self._connection = Connection(os.dup(self._socket.fileno()))
+        self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
+        self._waiting = threading.Thread(target=_wait, args=(self._first, self._socket))
+        self._waiting.daemon = True
+        self._waiting.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._release.alive and self._waiting.is_alive()
+
+    def tell(self, content: bytes) -> None:
+        """Send a message."""
+        with self._failing():
+            self._connection.send_bytes(content)
+
+    def hear(self) -> bytes:
+        """Wait for a message of at most MOST bytes."""
+        with self._failing():
+            content = self._connection.recv_bytes(MOST)
+        self._heard = True
+        return content
+
+    @contextlib.contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """End it, and whatever waits for it, if the block takes longer; None: never."""
+
+        def expire() -> None:
+            self._late = True
+            _kill(self._first)
+
+        timer = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, OSError) as error:
+            if isinstance(error, EOFError) or error.errno:  # else it sent what is no message
+                self._waiting.join(_ENDING)  # its end may be seen after that of its connection
+            raise self.failure() from error
+
+    def failure(self, cause: Failed | None = None) -> Failed:
+        """End it, and say what became of it. cause: its last words, which count more."""
+        by_itself = not self._waiting.is_alive()
+        details = self.close()
+        code = self._first.returncode if by_itself else None
+        if code is not None and self.sandboxed and code > 128:  # bubblewrap's word for a signal
+            code = 128 - code
+        if by_itself and not self._heard and not self._late:
+            said = " ".join(str(details.get("printed", "nothing was said")).split())[-300:]
+            raise ToolkitError(f"the learner's process could not be started: {said}")
+        failed = cause or ending(code, late=self._late, cpu=self._cpu)
+        failed.details |= details
+        return failed
+
+    def look(self) -> None:
+        """Note the most memory that one of its processes held, which Linux tells."""
+        for pid in (self._first.pid, *below(self._first.pid)):
+            self.peak_bytes = max(self.peak_bytes, memory(pid, "VmHWM"))
+
+    def close(self) -> dict[str, Any]:
+        """End it and what stayed in its session; may be called again. What it printed last."""
+        if not self._output.closed:
+            self.look()
+            self._release()
+            self._printed = self._said()
+            for held in (self._connection, self._socket, self._output):
+                held.close()
+        return self._printed
+
+    def leave(self) -> dict[str, Any]:
+        """Let another run use it, whose run has ended as it should. What it printed."""
+        if self.key is None or not self.running:
+            return self.close()
+        said = self._said()
+        self._output.truncate(0)
+        with _lock:
+            old, _idle[self.key] = [_idle.pop(self.key, None)], self  # of two runs at a time
+            old += [_idle.pop(key) for key in list(_idle)[:-_IDLE_CHILDREN]]
+        for child in filter(None, old):
+            child.close()
+        return said
+
+    def _said(self) -> dict[str, Any]:
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _PRINTED))
+        text = self._output.read(_PRINTED).decode("utf-8", "replace")
+        kept = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+        return {"printed": kept[-2000:]} if kept.strip() else {}
+
+
+_idle: dict[Hashable, Child] = {}
+_lock = threading.Lock()
+
+
+def take(
+    budget: Budget, file: str = "", folder: Path | None = None, secrets: tuple[Path, ...] = ()
+) -> Child:
+    """Give the child of this thread that served the same before, or start one.
+
+    file: the SHA-256 of the user's file, and folder where it stands; without them it serves the
+    learners of this package.
+    """
+    mine = os.getpid(), threading.get_ident()  # it ends with this thread
+    confined = bool(folder) and sandboxed()
+    key = (*mine, file, folder, secrets, confined, budget.memory_bytes)
+    with _lock:
+        child = _idle.pop(key, None)
+    if child and child.running and budget.cpu_seconds is None:
+        child.peak_bytes, root = 0, child._first.pid
+        for pid in (root, *below(root)):
+            with contextlib.suppress(OSError):
+                Path(f"/proc/{pid}/clear_refs").write_text("5")  # its peak starts again
+        return child
+    if child:
+        child.close()
+    child = Child(budget, folder, secrets)
+    child.key = key if budget.cpu_seconds is None else None  # processor time is counted once
+    return child
+
+
+@atexit.register
+def dismiss() -> None:
+    """End the children that wait to be used again."""
+    with _lock:
+        children = [_idle.pop(key) for key in list(_idle)]
+    for child in children:
+        child.close()
+
+
+def ending(code: int | None = None, late: bool = False, cpu: bool = False) -> Failed:
+    """Say how a child ended that said nothing of it.
+
+    code: of its exit, or minus its signal; None if it was running. late: it was ended for its time.
+    cpu: whether its processor time is limited.
+
+    >>> ending(code=-11).details
+    {'signal': 'SIGSEGV', 'reason': 'SIGSEGV ended its process'}
+    """
+    if late:
+        return Failed(Outcome.SECONDS_SPENT, {"ended": "from outside: it went on beyond its time"})
+    if code is None or code == LOST:
+        return Failed(Outcome.CRASHED, {"reason": "it closed its connection, or wrote into it"})
+    if code >= 0:
+        reason = f"it ended its process with exit code {code}"
+        return Failed(Outcome.CRASHED, {"exit_code": code, "reason": reason})
+    name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
+    if cpu and name == "SIGXCPU":
+        return Failed(Outcome.SECONDS_SPENT, {"reason": "processor time is spent: --budget-cpu"})
+    return Failed(Outcome.CRASHED, {"signal": name, "reason": f"{name} ended its process"})
+
+
+def _limits(budget: Budget, file: bool) -> dict[str, list[int]]:
+    """Limits of each process, soft and hard."""
+    limits = {"RLIMIT_CORE": [0, 0]}
+    if most := budget.memory_bytes or (MEMORY if file else None):
+        limits |= {name: [most, most] for name in ("RLIMIT_DATA", "RLIMIT_FSIZE")}
+    if budget.cpu_seconds is not None:
+        seconds = math.ceil(budget.cpu_seconds)
+        limits["RLIMIT_CPU"] = [seconds, seconds + 1]  # told, then killed
+    return limits
+
+
+def _wait(first: "subprocess.Popen[bytes]", connection: socket.socket) -> None:
+    """Close the connection when the process ends: others may hold its end of it open."""
+    try:
+        os.waitid(os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)  # its number stays taken
+    except ChildProcessError:
+        pass
+    except AttributeError:  # macOS before Python 3.13
+        first.wait()
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _kill(first: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(first.pid, signal.SIGKILL)
+
+
+def _end(first: "subprocess.Popen[bytes]", scratch: str | None) -> None:
+    """Kill the process and its session, and remove its folder."""
+    _kill(first)
+    first.wait()
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """What a user's file sees of the environment."""
+    kept = {n: v for n, v in os.environ.items() if n in _KEPT_NAMES or n.startswith("LC_")}
+    folders = ("HOME", "TMPDIR", "MPLCONFIGDIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    flags = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
+    threads = {name: os.environ.get(name, one) for name, one in _ONE_THREAD.items()}
+    return kept | threads | dict.fromkeys(folders, scratch) | flags
+
+
+# ---- bubblewrap: without network, with few files to read
+
+
+def sandboxed() -> bool:
+    """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
+    reason = unavailable()
+    if reason and os.environ.get(SANDBOX):
+        raise ToolkitError(f"--sandbox given: {reason}; leave it out for code that you trust")
+    return reason is None
+
+
+@cache
+def unavailable() -> str | None:
+    """Return None if bubblewrap runs on this machine, else the reason in a few words."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu, Fedora: the package bubblewrap)"
+    command = ["bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", map(Path, _SYSTEM)), "true"]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = " ".join(tried.stderr.split())[:200]
+    return f"bubblewrap cannot run ({said})" if tried.returncode else None
+
+
+def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
+    """Return what stands before the command: it can read the system, the packages and `folder`."""
+    if folder == Path(folder.anchor):
+        raise UsageError(f"a learner in {folder} given: put it in a folder of its own")
+    python = Path(sys.executable).absolute()
+    read = [Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.prefix), python]
+    while read[-1].is_symlink():
+        read.append(read[-1].parent / os.readlink(read[-1]))
+    read += [PACKAGES / "hardness", PACKAGES / "instances", folder]
+    if site.ENABLE_USER_SITE and site.USER_SITE:
+        read.append(Path(site.USER_SITE))
+    cards = sorted(Path("/dev").glob("nvidia*"))
+    if cards:  # the driver's own places
+        read.append(Path("/sys"))
+    read += map(Path, _SYSTEM)
+    outer = [path for path in dict.fromkeys(read) if not {*path.parents} & {*read}]
+    return [
+        *("bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", outer)),
+        *_bound("--dev-bind", cards),
+        *(text for path in secrets for text in ("--tmpfs", str(path.resolve()))),
+        *("--chdir", SCRATCH),
+    ]
+
+
+def _bound(option: str, paths: Iterable[Path]) -> list[str]:
+    return [text for path in paths for text in (option, str(path), str(path))]
+
+
+def require_hidden(folder: Path, secrets: tuple[Path, ...]) -> None:
+    """Refuse a secret that nothing can hide from a learner; raises ToolkitError."""
+    for secret in secrets:
+        if folder.is_relative_to(secret.resolve()):
+            raise ToolkitError(f"{secret} holds secret.json and the learner: move one of the two")
+
+
+def require_out_of_reach(
+    file: Path | None, kept: Path, tells: str = "the seeds of its instances", what: str = "results"
+) -> None:
+    """Refuse a learner's file whose folder holds what it must not know; raises ToolkitError.
+
+    tells: what is told there, and `what` tells it, in words.
+    """
+    if file and kept.resolve().is_relative_to(file.resolve().parent):
+        raise ToolkitError(
+            f"{kept} given, in the folder of {file.name}: a learner can read its folder, and so "
+            f"{tells}: put it in a folder of its own, or {what} elsewhere"
+        )
+
+
+# ---- what Linux tells of processes; elsewhere nothing
+
+
+def die_with_parent() -> None:
+    """Have this process killed when the thread that started it ends."""
+    if sys.platform == "linux":
+        death_signal = 1
+        ctypes.CDLL(None).prctl(death_signal, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
+
+
+def below(root: int) -> list[int]:
+    """List the descendants of a process, zombies too."""
+    listed, waiting = list[int](), [root]
+    while waiting:
+        pid = waiting.pop()
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                line = Path(f"/proc/{pid}/task/{task}/children").read_text()
+                waiting += (children := [int(child) for child in line.split()])
+                listed += children
+    return listed
+
+
+def memory(pid: int, name: str, file: str = "status") -> int:
+    """Read a number of bytes of a process: VmRSS, VmHWM, or Pss of smaps_rollup; 0 for none.
+
+    >>> memory(os.getpid(), "VmRSS") <= memory(os.getpid(), "VmHWM")
+    True
+    """
+    with contextlib.suppress(OSError):
+        text = Path(f"/proc/{pid}/{file}").read_bytes()
+        if line := re.search(rb"^%s:\s*(\d+) kB" % name.encode(), text, re.MULTILINE):
+            return 1024 * int(line[1])
+    return 0

@@ -1,1 +1,0 @@
-from .learner import SubprocessLearner as SubprocessLearner

@@ -1,0 +1,219 @@
+"""All that a run of the stages changes: its examples, what the stages reported, the best layer.
+
+A stage is a function of records that returns a record; it changes nothing here. The pipelines
+(`practical.py`, `paper.py`) call `draw` and `stage`, and read `best`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hardness.learners.attention import Array
+from hardness.learners.fitting import Data, Result, draw, error_bound, relative_error
+from hardness.learners.learner import Hypothesis, Outcome, nothing
+from hardness.learners.staged.diagnosis import diagnose
+from hardness.learners.staged.reports import StageFailed, StageReport
+from hardness.learners.staged.tokens import Whitening
+from hardness.oracles import ExampleOracle, Spent
+from instances.dense import Dense
+from instances.layer import AttentionLayer
+
+Returned = TypeVar("Returned", bound=Result)
+PRUNE = "prune"  # the stage whose layer takes the place of the one before it
+_LARGEST_HOLD_OUT = 4096
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate:
+    """A layer that a stage arrived at, with its relative squared error on the hold-out.
+
+    upper: what that error is at most, with confidence.
+    """
+
+    stage: str
+    examples: int
+    layer: AttentionLayer
+    error: float
+    upper: float
+
+
+class Progress:
+    """The state of a run, of an oracle of examples and the number of heads if it is fixed.
+
+    data and held_out are set by `draw`. An eighth of the examples is held out, at most 4096. Their
+    tokens are mapped by `whitening`, which the first batch chooses.
+
+    >>> from hardness.learners.staged import moment
+    >>> from hardness.oracles import Budget, Meter
+    >>> from instances import parse
+    >>> source = parse("parity:d=8,m=3").instance(0)
+    >>> progress = Progress(ExampleOracle(source, Meter(Budget(examples=100))))
+    >>> progress.draw(80)
+    >>> len(progress.data), len(progress.held_out), progress.exhausted
+    (70, 10, False)
+    >>> crude = progress.stage("moment", moment, progress.data)
+    >>> progress.best.stage, progress.reports[0].rows
+    ('moment', 140)
+    >>> progress.draw(800)
+    >>> len(progress.data), len(progress.held_out), progress.exhausted
+    (88, 12, True)
+    """
+
+    data: Data
+    held_out: Data
+    whitening: Whitening
+
+    def __init__(self, oracle: ExampleOracle, heads: int = 0) -> None:
+        """Start with nothing drawn."""
+        self.family, self.heads = oracle.family, heads
+        self.exhausted = False  # no examples are left in the budget
+        self.reports: list[StageReport] = []
+        self.errors: list[dict[str, Any]] = []  # of every layer, for a chart
+        self.figures: dict[str, Any] = {}
+        self.best: Candidate | None = None
+        self.failed: StageFailed | None = None  # what ended the last attempt early
+        self._oracle = oracle
+        self._drawn: Data | None = None
+        self._latest: Candidate | None = None
+        self._most_heads = 0  # of a layer out of which spare heads were taken
+
+    @property
+    def error(self) -> float:
+        """The least error so far, infinite before the first layer."""
+        return self.best.error if self.best else float("inf")
+
+    @property
+    def layer(self) -> AttentionLayer:
+        """The best layer, of which the first stage leaves one."""
+        assert self.best is not None
+        return self.best.layer
+
+    def draw(self, count: int) -> None:
+        """Have `count` examples in all, fewer at the end of the budget; judges the best layer anew.
+
+        Raises Spent if there are fewer than two, or if another budget is spent.
+        """
+        missing = count - (len(self._drawn) if self._drawn else 0)
+        if missing > 0 and not self.exhausted:
+            self._draw_more(missing)
+        there = min(count, len(self._drawn)) if self._drawn else 0
+        if not self._drawn or there < 2:
+            raise Spent("examples")
+        cut = there - min(max(there // 8, 1), _LARGEST_HOLD_OUT)
+        self.data, self.held_out = self._drawn.cut(0, cut), self._drawn.cut(cut, there)
+        if self.best:
+            self.best = self._judged(self.best.stage, self.best.examples, self.best.layer)
+        elif not self.reports and not self.whitening.standard:
+            self.reports.append(
+                StageReport(
+                    name="tokens", seconds=0.0, examples=cut, rows=0,
+                    measures=self.whitening.measures,
+                )
+            )  # fmt: skip
+
+    def _draw_more(self, missing: int) -> None:
+        try:
+            x, y, self.exhausted = draw(self._oracle, missing)
+        except Spent as spent:
+            if spent.resource != "examples" or not self._drawn:
+                raise
+            self.exhausted = True
+            return
+        if not self._drawn:
+            self.whitening = Whitening.of(x)
+            self._drawn = Data(x=self.whitening.tokens(x), y=y)
+            return
+        both = (self._drawn.x, self.whitening.tokens(x)), (self._drawn.y, y)
+        x, y = map(np.concatenate, both)
+        self._drawn = Data(x=x, y=y)
+
+    def stage(
+        self, name: str, work: Callable[..., Returned], *arguments: Any, examples: int | None = None
+    ) -> Returned:
+        """Run a stage, report it, also if it fails, and judge its layer; raises StageFailed.
+
+        examples: how many it reads, all by default. A layer that is the best so far is offered as
+        the run's hypothesis.
+        """
+        rows, measures, start = 0, dict[str, float](), time.perf_counter()
+        count, better = len(self.data) if examples is None else examples, False
+        try:
+            result = work(*arguments)
+            rows, measures = result.rows, dict(result.measures)
+            self.figures |= result.figures
+            if result.theta is not None and result.w is not None and result.offered:
+                better = self._keep(name, result.theta, result.w)
+                measures["error"] = self.errors[-1]["error"]
+        except np.linalg.LinAlgError as error:
+            raise StageFailed(name, f"the labels are too degenerate ({error})") from error
+        finally:
+            self.reports.append(
+                StageReport(
+                    name=name, seconds=time.perf_counter() - start, examples=count, rows=rows,
+                    measures={key: float(value) for key, value in measures.items()},
+                )
+            )  # fmt: skip
+        if better:
+            self._oracle.meter.offer(self.hypothesis())
+        return result
+
+    def _keep(self, stage: str, theta: Array, w: Array) -> bool:
+        """Judge a layer, and say whether it is the best."""
+        theta, w = (part.reshape(-1, *part.shape[-2:]) for part in (theta, w))
+        if not (np.isfinite(theta).all() and np.isfinite(w).all()):
+            raise StageFailed(stage, "its layer has left the range of float64")
+        judged = self._judged(stage, len(self.data), AttentionLayer(theta=theta, w=w))
+        if not np.isfinite(judged.error):
+            raise StageFailed(stage, "the labels of the hold-out are all zero or out of range")
+        self.errors.append({"stage": stage, "examples": len(self.data), "error": judged.error})
+        pruned = stage == PRUNE and self.best is self._latest
+        if stage == PRUNE and self._latest:
+            self._most_heads = max(self._most_heads, self._latest.layer.m)
+        self._latest = judged
+        if pruned or judged.error < self.error:
+            self.best = judged
+            return True
+        return False
+
+    def _judged(self, stage: str, examples: int, layer: AttentionLayer) -> Candidate:
+        predicted = layer(self.held_out.x)
+        error, upper = (f(predicted, self.held_out.y) for f in (relative_error, error_bound))
+        return Candidate(stage=stage, examples=examples, layer=layer, error=error, upper=upper)
+
+    def details(self) -> dict[str, Any]:
+        """Return all that was seen as JSON-able values."""
+        best, spare = self.best, None
+        if best and best.layer.m < self._most_heads:
+            spare = f"{self._most_heads - best.layer.m} of {self._most_heads} heads"
+        signals = diagnose(
+            self.reports,
+            k=self.family.k,
+            error=self.error,
+            upper=best.upper if best else np.inf,
+            failed=self.failed,
+            noise=float(self.family.noise) if isinstance(self.family, Dense) else 0.0,
+            heads=self.heads,
+        )
+        return {
+            "heads": best.layer.m if best else 0,
+            "error": best.error if best else None,
+            "from_stage": best.stage if best else None,
+            "spare": spare,
+            "failed": str(self.failed) if self.failed else None,
+            "needs": self.failed.needs if self.failed else None,
+            "stages": [asdict(report) for report in self.reports],
+            "errors": self.errors.copy(),
+            **self.figures,
+            "diagnosis": [signal.to_dict() for signal in signals],
+        }
+
+    def hypothesis(self, outcome: Outcome | None = None) -> Hypothesis:
+        """Return the best layer with all details, or the baseline, which may do better."""
+        details = self.details()
+        if self.best is None or self.best.error >= 1:
+            return nothing(self.family, outcome, **details)
+        layer = self.whitening.back(self.best.layer)
+        return Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)

@@ -1,0 +1,167 @@
+"""Networks of torch among the baselines: a transformer on the tokens, and the attention layer.
+
+Both are trained as every module of torch is, see `Module`; both need the extra `torch`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hardness.learners.learner import Hypothesis, View
+from hardness.learners.plugins.load import adapt
+from hardness.learners.plugins.module import Module
+from hardness.oracles import ExampleOracle
+from instances.family import Family, require
+from instances.lazy import require_extra
+
+
+class _Network(ABC):
+    """What both share: parameters of training, and how they learn."""
+
+    access: ClassVar[Literal["examples"]] = "examples"
+    view: ClassVar[View] = "tokens"
+    name: ClassVar[str]
+    least: ClassVar[tuple[str, ...]]  # parameters of at least 1
+
+    steps: int
+    batch: int
+    rate: float
+    patience: int
+
+    def __post_init__(self) -> None:
+        for name in self.least:
+            value = getattr(self, name)
+            require(value >= 1, f"{name}={value} given: it must be an integer of at least 1")
+        self._training(len)
+
+    def _training(self, make: Callable[..., Any]) -> Module:
+        names = ("name", "steps", "batch", "rate", "patience")
+        return Module(make, **{name: getattr(self, name) for name in names})
+
+    @abstractmethod
+    def network(self, torch: Any, family: Family) -> Any:
+        """Make the module, drawn from torch's generator."""
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Train on minibatches of fresh examples, then in rounds, by AdamW."""
+        torch = require_extra("torch", self.name)
+        training = self._training(lambda: self.network(torch, oracle.family))
+        return adapt(training, self.name).learn(oracle, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformer(_Network):
+    """Trains an encoder: tokens, a linear map to `width`, `layers` blocks, a linear map to labels.
+
+    A block is torch's TransformerEncoderLayer with `heads` heads, norms before its parts, no
+    dropout and a feed-forward part of 4 `width` units. positions: learned, a vector for each place
+    of a token, or none. Training is of at most `steps` minibatches of `batch` examples by AdamW at
+    the rate `rate`. A tenth of the examples is held out; training ends when the loss on them has
+    not fallen for `patience` steps.
+    """
+
+    name: ClassVar[str] = "transformer"
+    revision: ClassVar[int] = 2
+    about: ClassVar[str] = "a transformer encoder on the tokens, trained by AdamW"
+    least: ClassVar[tuple[str, ...]] = ("width", "heads", "layers")
+
+    width: int = 32
+    heads: int = 4
+    layers: int = 2
+    positions: str = "learned"
+    steps: int = 4000
+    batch: int = 256
+    rate: float = 1e-3
+    patience: int = 2000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = self.positions in ("learned", "none")
+        require(known, f"positions={self.positions} given: learned or none")
+        require(
+            self.width % self.heads == 0,
+            f"width={self.width} with heads={self.heads} given: the heads must divide the width",
+        )
+
+    def supports(self, family: Family) -> str | None:
+        """Any family."""
+        return None
+
+    def network(self, torch: Any, family: Family) -> Any:
+        """Make an encoder: (n, k, d) -> (n, k, d)."""
+        nn, width, wide = torch.nn, self.width, 4 * self.width
+
+        class Encoder(nn.Module):  # type: ignore[name-defined]
+            def __init__(self, positions: str, heads: int, layers: int) -> None:
+                super().__init__()
+                self.read, self.write = nn.Linear(family.d, width), nn.Linear(width, family.d)
+                spread = 0.02 * torch.randn(family.k, width)
+                self.places = nn.Parameter(spread) if positions == "learned" else 0.0
+                block = nn.TransformerEncoderLayer(
+                    width, heads, wide, dropout=0.0, batch_first=True, norm_first=True
+                )
+                self.blocks = nn.TransformerEncoder(block, layers, enable_nested_tensor=False)
+                self.norm = nn.LayerNorm(width)
+
+            def forward(self, x: Any) -> Any:
+                return self.write(self.norm(self.blocks(self.read(x) + self.places)))
+
+        return Encoder(self.positions, self.heads, self.layers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attention(_Network):
+    """Trains the layer itself, `heads` heads (0: as many as the family's layers have), by AdamW.
+
+    Full matrices Theta_i and W_i, which are handed back and compared with the true ones. Training
+    is that of `transformer`.
+    """
+
+    name: ClassVar[str] = "attention"
+    revision: ClassVar[int] = 2
+    about: ClassVar[str] = "an attention layer trained by AdamW in torch, in rounds"
+    least: ClassVar[tuple[str, ...]] = ()
+
+    heads: int = 0
+    steps: int = 4000
+    batch: int = 256
+    rate: float = 1e-2
+    patience: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Any family but those of linear attention."""
+        if family.kind == "linear":
+            return "it fits softmax attention; `lifted` learns linear attention"
+        if not (self.heads or family.layer_heads):
+            return "nobody knows how many heads to fit: say attention:heads=2, or another number"
+        return None
+
+    def network(self, torch: Any, family: Family) -> Any:
+        """Make a layer: (n, k, d) -> (n, k, d)."""
+        nn, m, d = torch.nn, self.heads or family.layer_heads, family.d
+        counted = torch.arange(family.k) < (family.rows or family.k)
+
+        class Layer(nn.Module):  # type: ignore[name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                self.theta = nn.Parameter(torch.randn(m, d, d) / math.sqrt(d))
+                self.w = nn.Parameter(torch.randn(m, d, d) / d)
+                self.register_buffer("counted", counted[:, None].float(), persistent=False)
+
+            def forward(self, x: Any) -> Any:
+                x = x[:, None]
+                weights = torch.softmax(x @ self.theta @ x.transpose(2, 3), -1)
+                return (weights @ x @ self.w).sum(1) * self.counted
+
+            def layer(self) -> tuple[Any, Any]:
+                return self.theta, self.w
+
+        return Layer()

@@ -1,0 +1,207 @@
+"""Learners that never end, end too early, leave something behind, take too much, or tamper."""
+
+import ctypes
+import os
+import re
+import signal
+import struct
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from hardness.learners.learner import Hypothesis
+
+
+class Misbehaves:
+    access = "either"
+
+    def __init__(self, how):
+        self.how = how
+
+    def learn(self, oracle, rng):
+        details = DOES[self.how]() if self.how in DOES else globals()[self.how](oracle)
+        oracle.draw(3)
+        found = details if isinstance(details, dict) else {}
+        return Hypothesis(predict=oracle.family.known, details=found)
+
+
+def sleep():
+    time.sleep(1000)
+
+
+def forever(work):
+    while True:
+        work()
+
+
+def sort(_):
+    """In compiled code, which holds the interpreter's lock."""
+    numbers = np.random.default_rng(0).random(1 << 22)
+    forever(lambda: np.sort(numbers, kind="heapsort"))
+
+
+def product(_):
+    square = np.zeros((1000, 1000))
+    forever(lambda: square @ square)
+
+
+def sleep_blocked(_):
+    """With every signal blocked that can be."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    sleep()
+
+
+def ignores_term(_):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if number < 32:
+            signal.signal(number, signal.SIG_IGN)
+    os.fork()
+    sleep()
+
+
+def daemon():
+    """Fork twice, with a session of its own, as daemons do."""
+    first = os.fork()
+    if first == 0:
+        os.setsid()
+        if os.fork() == 0:
+            sleep()
+        os._exit(0)
+    os.waitpid(first, 0)
+
+
+def fifty(_):
+    """Fifty processes, and a zombie each."""
+    for _ in range(25):
+        if os.fork() == 0:
+            if os.fork() == 0:
+                sleep()
+            os.setpgid(0, 0)
+            sleep()
+
+
+def threads(count):
+    threading.stack_size(1 << 16)
+    for _ in range(count):
+        threading.Thread(target=sleep, daemon=count > 5).start()
+
+
+def writes_much(_):
+    """More than a file of its own may hold: only its last byte is written."""
+    with open("large", "wb") as file:
+        file.seek(1 << 40)
+        file.write(b"x")
+
+
+def prints(_):
+    print("hello \x1b[31mred\x1b[0m \x07 and this")
+    print("also here", file=sys.stderr)
+
+
+def writes_files(_):
+    """In its folder, in the temporary folder, beside itself."""
+    wrote = {}
+    for name, folder in (("own", "."), ("tmp", "/tmp"), ("beside", Path(__file__).parent)):
+        path = Path(folder, f"left-{os.getpid()}")
+        try:
+            path.write_text("x")
+            os.chmod(path, 0)
+            wrote[name] = True
+        except OSError:
+            wrote[name] = False
+    return {"wrote": wrote}
+
+
+def locks_folder(_):
+    """A folder that cannot be listed, with a file in it."""
+    os.mkdir("closed")
+    Path("closed/file").write_text("x")
+    os.chmod("closed", 0)
+    os.chmod(".", 0)
+
+
+def junk(_):
+    """Into every descriptor that takes it."""
+    for number in range(3, 64):
+        try:
+            os.write(number, b"x" * 100)
+        except OSError:
+            continue
+
+
+def say(content, length=None):
+    """A message as the child sends it."""
+    os.write(int(sys.argv[2]), struct.pack("!i", length or len(content)) + content)
+
+
+def states(_):
+    """The states that numpy and Python share within one process."""
+    np.random.seed(0)
+    np.seterr(all="raise")
+    np.set_printoptions(precision=1)
+    warnings.simplefilter("error")
+    sys.setrecursionlimit(10**6)
+    os.umask(0o777)
+
+
+def patches(oracle):
+    """The judge, numpy, the messages and the oracle: those of its own process alone."""
+    import hardness.learners.child as child
+    import hardness.runs.run as judge
+
+    judge.judge = judge.measure = np.mean = np.random.default_rng = None
+    type(oracle.family).trivial_risk = 10**9
+    child.reported = lambda details: b'{"forged": true}'
+
+
+def above(send, pid, number):
+    """To the process above, which is the first of its sandbox."""
+    send(pid, number)
+    if number == signal.SIGKILL:
+        sleep()
+
+
+LEARNED = {"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": b"{}"}
+LEARNED |= {"layer": None, "predicts": "messages"}
+ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
+ENDED["told"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
+PACKED = {
+    name: msgspec.msgpack.encode(said) for name, said in (("learned", LEARNED), ("ended", ENDED))
+}
+DOES = {
+    # What never ends.
+    "loop": lambda: forever(lambda: None),
+    "sleep": sleep,
+    "prints_then_sleeps": lambda: (print("here"), sleep()),
+    "regex": lambda: re.match(r"(a+)+$", "a" * 64 + "b"),
+    "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "daemon_then_sleep": lambda: (daemon(), sleep()),
+    # What ends too early.
+    "segfault": lambda: ctypes.string_at(0),
+    "abort": os.abort,
+    "terms_own_group": lambda: (os.kill(0, signal.SIGTERM), sleep()),
+    "exit_3": lambda: os._exit(3),
+    "exit_0": lambda: os._exit(0),
+    "sys_exit": lambda: sys.exit(4),
+    "sys_exit_text": lambda: sys.exit("no more"),
+    "child_then_crash": lambda: (os.fork() or sleep(), os._exit(5)),
+    # What leaves processes and threads behind.
+    "daemon": daemon,
+    "threads": lambda: threads(5),
+    "stops_parent": lambda: above(os.kill, os.getppid(), signal.SIGSTOP),
+    "kills_parent": lambda: above(os.kill, os.getppid(), signal.SIGKILL),
+    # What takes more than it may.
+    "at_once": lambda: np.ones(100 * 2**30 // 8),
+    "bit_by_bit": lambda: [np.ones(1 << 21) for _ in iter(int, 1)],
+    # What reaches for what is not its own: descriptors, messages.
+    "closes": lambda: os.closerange(0, 1 << 16),
+    "half_message": lambda: (say(b"{", 100), sleep()),
+    "forged_learned": lambda: (say(msgspec.msgpack.encode(LEARNED)), sleep()),  # and reads no more
+    "odd_reason": lambda: (say(msgspec.msgpack.encode(ENDED)), sleep()),
+    "messages": lambda: forever(lambda: say(msgspec.msgpack.encode({"op": "draw", "count": 0}))),
+}
