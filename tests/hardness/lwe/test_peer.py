@@ -93,7 +93,7 @@ def test_the_peer_is_asked_for_the_same_problem_and_its_fields_are_read(monkeypa
         "q": 3329,
         "m": 100,
         "Xs": ("SparseTernary", (), {"p": 6, "m": 5, "n": 64}),
-        "Xe": ("DiscreteGaussian", (problem.error.deviation,), {}),
+        "Xe": ("DiscreteGaussian", (3,), {}),
     }
     assert options["red_cost_model"] == "its model"
     assert options["red_shape_model"] == "gsa"
