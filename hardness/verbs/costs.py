@@ -170,7 +170,11 @@ def estimate(
                 row = one.name
                 if row == one.spec:
                     row = worded(brief_spec(row), one.parameters.samples)
-                found.append(estimate_all(one.parameters, one.spec, settings, only, name=row))
+                found.append(
+                    estimate_all(
+                        one.parameters, one.spec, settings, only, name=row, claimed=one.level
+                    )
+                )
                 bar(1)
         return EstimatesTable(problems=tuple(found))
     [one_source] = several
@@ -185,7 +189,16 @@ def estimate(
         code = public.to_estimator_code(read.parameters)
         return Answer(data={"spec": read.spec, "parameters": code}, told=code)
     levels = public.LEVELS if peer else {}
-    ours = estimate_all(read.parameters, read.spec, settings, only, read.family, read.name, levels)
+    ours = estimate_all(
+        read.parameters,
+        read.spec,
+        settings,
+        only,
+        read.family,
+        read.name,
+        levels,
+        claimed=read.level,
+    )
     if peer:
         theirs = public.run_lattice_estimator(read.parameters, settings[0])
         beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
