@@ -179,10 +179,10 @@ def estimate(
         return EstimatesTable(problems=tuple(found))
     [one_source] = several
     if over or find is not None:
-        spec, counted = grids.grid_words_of(sources.spec_of(one_source, "estimate"), samples)
+        spec, counted = grids.varied_spec(sources.spec_of(one_source, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
-        with progress.counted(grids.size(over), "estimating") as bar:
+        with progress.counted(len(grids.grid_points(over)), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
     read = _problem(one_source, samples, asked.get("spec"))
     if emit:
