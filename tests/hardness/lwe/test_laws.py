@@ -3,10 +3,12 @@
 import cmath
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
 
+from hardness import estimate
 from hardness.lwe.decoding import Guesses
 from hardness.lwe.estimate import LATTICE, OTHERS, estimate_all
 from hardness.lwe.laws import tuniform
@@ -105,11 +107,8 @@ def test_errors_that_are_all_the_same_are_none():
 
 def test_almost_certain_success_has_an_estimate_and_certain_success_none():
     sparse = parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=4")
-    for name in ("dual_guess",):
-        [found] = estimate_all(
-            sparse, "x", (parse_setting("default", None, 1 - 1e-12),), (name,)
-        ).estimates
-        assert math.isfinite(found.rop)
+    certain = parse_setting("default", None, 1 - 1e-12)
+    assert math.isfinite(estimate_all(sparse, "x", (certain,), ("dual_guess",)).least.rop)
     with pytest.raises(UsageError, match=r"from 0\.5 to 1 - 1e-12"):
         parse_setting("default", None, 0.9999999999999999)
 
@@ -162,30 +161,48 @@ def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same)
         assert one.reason == other.reason
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("secret=[0:1/2,1:1/4]", "probabilities with the sum 3/4: it has to be 1"),
-        ("secret=[0:3/2,1:-1/2]", "probabilities above 0 are needed"),
-        ("secret=[0:5,1:3]", "counts are of values other than 0"),
-        ("secret=[1:3,1:4]", "a value stands there twice"),
-        ("secret=[1:60,2:5]", "counts of 65 entries given"),
-        ("secret=[1:0]", "counts of 0 entries given"),
-        ("secret=[]", "write [-1:1/4,0:1/2,1:1/4] for probabilities"),
-        ("secret=[x:1/2,1:1/2]", "an integer such as 200"),
-        ("secret=[0:1/2,97:1/2]", "values further apart than q=97 allows"),
-        ("secret=[1:9],h=3", "h=3 given with counts"),
-        ("secret=[1:9],spread=3", "with spread"),
-        ("error=[1:9]", "without a number of samples"),
-        ("error=[0:1/2,1:1/2],eta=2", "eta given with error="),
-        ("secret=range,spread=3..3", "at least 2 values"),
-        ("secret=tuniform,spread=7", "256 values given with q=97"),
-    ],
-)
-def test_a_law_that_is_none_is_refused_in_one_line(words, said):
+REFUSED = {  # what stands beside n=64 and q=97, and what the line says
+    "sigma=1,secret=[0:1/2,1:1/4]": "probabilities with the sum 3/4: it has to be 1",
+    "sigma=1,secret=[0:3/2,1:-1/2]": "probabilities above 0 are needed",
+    "sigma=1,secret=[0:5,1:3]": "counts are of values other than 0",
+    "sigma=1,secret=[1:3,1:4]": "a value stands there twice",
+    "sigma=1,secret=[1:60,2:5]": "counts of 65 entries given",
+    "sigma=1,secret=[1:0]": "counts of 0 entries given",
+    "sigma=1,secret=[]": "write [-1:1/4,0:1/2,1:1/4] for probabilities",
+    "sigma=1,secret=[x:1/2,1:1/2]": "an integer such as 200",
+    "sigma=1,secret=[0:1/2,97:1/2]": "values further apart than q=97 allows",
+    "sigma=1,secret=[1:9],h=3": "h=3 given with counts",
+    "sigma=1,secret=[1:9],spread=3": "with spread",
+    "sigma=1,secret=range,spread=3..3": "at least 2 values",
+    "sigma=1,secret=tuniform,spread=7": "256 values given with q=97",
+    "sigma=1,secret=binary,h=65": "h=65 given with n=64",
+    "sigma=1,secret=heap": "unknown secret 'heap'",
+    "error=[1:9]": "without a number of samples",
+    "error=ternary,weight=3": "without a number of samples",
+    "error=[0:1/2,1:1/2],eta=2": "eta given with error=",
+    "error=heap": "unknown error 'heap'",
+    "error=cbd,eta=0": "a centred binomial takes 1 to 512",
+    "sigma=0": "it must be above 0",
+    "sigma=2^9999": "labels then say nothing",
+    "sigma=1,samples=0": "samples=0 given: at least 1",
+    "sigma=1,samples=-1": "samples=-1 given",
+    "": "it needs sigma=... or alpha=...",
+    "sigma=1,q=1": "q=1 given: an integer of 2 to 2^65536",
+    "sigma=1,q=2^65537": "q=2^65537 given: an integer",
+    "sigma=1,n=0": "n=0 given: between 1 and 1048576",
+    "sigma=1,n=1048577": "n=1048577 given",
+}
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.items())
+def test_a_law_or_size_that_is_none_is_refused_in_one_line(words, said):
+    sizes = {"n": "64", "q": "97"} | dict(re.findall(r"\b([nq])=([0-9^]+)", words))
+    others = re.sub(r",[nq]=[0-9^]+", "", words)
+    spec = f"lwe:n={sizes['n']},q={sizes['q']}{',' if others else ''}{others}"
     with pytest.raises(UsageError) as refused:
-        parse_parameters(f"lwe:n=64,q=97,{words}" + ("" if "error" in words else ",sigma=1"))
+        estimate(spec, attack="usvp")
     assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 # ---- the syntax of lattice-estimator
