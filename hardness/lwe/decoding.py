@@ -211,10 +211,10 @@ class Decoding:
 
     @cached_property
     def _needs(self) -> Array:
-        """The sum of the logarithms of the last eta norms that decoding needs, by eta."""
-        eta = np.arange(self.widest + 1.0)
+        """The mean of the logarithms of the last eta norms that decoding needs, by eta."""
+        eta = np.arange(float(1 << self.widest.bit_length()))
         size = eta + 1
-        return size * np.log(size * math.pi) / 2 - gammaln(size / 2 + 1)
+        return (size * np.log(size * math.pi) / 2 - gammaln(size / 2 + 1)) / np.maximum(eta, 1)
 
     @cached_property
     def _calls(self) -> tuple[Array, Integers]:
@@ -229,32 +229,29 @@ class Decoding:
         """Compute log2 of a call for a shortest vector of dimension eta + 1."""
         return self._calls[0][eta]
 
-    def decodes(self, beta: Integers, line: Line, eta: Integers) -> Array:
-        """Return whether a block of the last eta norms decodes, and reaches above a flat tail.
-
-        The shortest vector is the one that is looked for if sqrt(eta + 1) is at most the Gaussian
-        heuristic of the last eta norms and the embedding's own, 1. Those of a flat tail count as if
-        the line went on there.
-        """
-        last, low, high = line
-        slope = 2 * log_delta(beta)
-        if self.shape == "gsa":
-            return self._needs[eta] <= eta * (last + slope * (eta - 1) / 2)
-        end = np.clip(np.floor((high - last) / slope) + 1, 0, eta)
-        total = end * (last + slope * (end - 1) / 2) + (eta - end) * high
-        return (self._needs[eta] <= total) & (last + slope * (eta - 1) > low + 1e-9)
-
     def last_block(self, beta: Integers, line: Line, more: Integers) -> Integers:
         """Find the cheapest eta from `more` above the least that decodes; beyond `widest` if none.
 
-        What that asks of the norms falls with eta for ln delta > 0.00054, block sizes up to 5000.
+        A block of the last eta norms decodes if sqrt(eta + 1), the length of what is looked for, is
+        at most the Gaussian heuristic of these norms and the embedding's own, 1, and if it reaches
+        above a flat tail, whose norms count as if the line went on there. What that asks of the
+        norms falls with eta for ln delta > 0.00054, block sizes up to 5000.
         """
-        low, high = np.ones_like(beta), np.full_like(beta, self.widest + 1)
-        while (low < high).any():
-            middle = (low + high) // 2
-            enough = (low >= high) | self.decodes(beta, line, np.minimum(middle, self.widest))
-            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        return self._calls[1][np.minimum(high + more, self.widest + 1)]
+        last, low, high = line
+        slope, head = log_delta(beta), np.array(np.inf)
+        if self.shape != "gsa":
+            last = np.where(np.isfinite(last), last, 0.0)
+            head = np.floor((high - last) / (2 * slope)) + 1
+        short = np.zeros_like(beta)  # the largest block known not to decode
+        for bit in range(self.widest.bit_length() - 1, -1, -1):
+            eta = short + (1 << bit)
+            mean = last + slope * (eta - 1)
+            if self.shape != "gsa":  # a head that is cut off at `high`
+                cut = np.maximum(0, eta - head)
+                mean -= cut * (last + slope * (2 * eta - cut - 1) - high) / eta
+                mean = np.where(last + 2 * slope * (eta - 1) > low + 1e-9, mean, -np.inf)
+            short = short + ((self._needs[eta] > mean) << bit)
+        return self._calls[1][np.minimum(short + 1 + more, self.widest + 1)]
 
     def room(self, zeta: Integers, d: Integers) -> Array:
         """Compute log2 of how many targets are decoded before one is by chance, at least 0.

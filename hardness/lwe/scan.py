@@ -16,6 +16,7 @@ _CLOSE = 1e-9  # bits by which a step has to be better
 _ROUNDS = 400
 _HOPELESS = 4.0  # bits above the best: points that are given up
 _AT_ONCE = 1 << 16  # points that are priced together
+_HASH = np.random.default_rng(1).integers(1 << 62, size=16)  # equal points have equal products
 
 
 def spread(low: float, high: float, count: int, dense: int = 0) -> Integers:
@@ -71,7 +72,7 @@ def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], f
 def refine(
     cost: Cost, points: Integers, steps: Integers, ends: Sequence[Integers] | Integers
 ) -> tuple[tuple[int, ...], float]:
-    """Move each point while a step in one or two parameters lowers its cost, and halve the steps.
+    """Move each point while a step in one or two parameters lowers its cost, and quarter the steps.
 
     points, steps: (points, parameters); ends: the least and the largest value of each parameter.
     """
@@ -81,8 +82,8 @@ def refine(
     done = points[[best.argmin()]], best.min()
     near: Integers
     for _ in range(_ROUNDS):
-        points, at = np.unique(np.hstack([points, steps]), axis=0, return_index=True)
-        points, steps, best = points[:, :count], points[:, count:], best[at]
+        _, at = np.unique(np.hstack([points, steps]) @ _HASH[: 2 * count], return_index=True)
+        points, steps, best = points[at], steps[at], best[at]
         near = np.clip(points[:, None] + moves * steps[:, None], ends[0], ends[1])
         costs = _priced(cost, near.reshape(-1, count)).reshape(len(points), -1)
         place, least = costs.argmin(axis=1), costs.min(axis=1)
@@ -92,7 +93,7 @@ def refine(
         if best.min() < done[1]:
             done = points[[best.argmin()]], best.min()
         alive = (better | (steps.max(axis=1) > 1)) & (best < done[1] + _HOPELESS)
-        steps = np.where(better[:, None], steps, np.maximum(steps // 2, steps > 0))
+        steps = np.where(better[:, None], steps, np.maximum(steps // 4, steps > 0))
         if not alive.any():
             break
         points, steps, best = points[alive], steps[alive], best[alive]

@@ -151,8 +151,10 @@ def code_sizes(
     ratio = np.minimum(1.0, words / test) + i / (2 * log2_q)
     size = np.maximum(b, np.floor(b / ratio + _CLOSE))
     length = np.cumsum(np.vstack([test[None] + 0.0, size]), axis=0)
-    exact, steps = size == b, (length < n).sum(axis=0)
-    done = i <= steps
+    steps = (length < n).sum(axis=0)
+    taken = int(steps[steps <= most].max(initial=1))  # by no choice more
+    i, size, length = i[:taken], size[:taken], length[: taken + 1]
+    exact, done = size == b, i <= steps
     decoded = np.where(exact, 0.0, 4 * size)
     rest = np.where(exact, length[:-1] + 1, length[1:])
     plain = (done & exact).sum(axis=0)
@@ -160,7 +162,7 @@ def code_sizes(
         added = np.where(exact, 0.0, size * np.exp(i * math.log(2) - 2 * b / size * ln_q))
     noise = np.where(words < test, test * np.exp(-2 * words / test * ln_q), 0.0)
     # The last code is made shorter by what is too much: all that is left then is, too.
-    excess = np.take_along_axis(length, np.minimum(steps, most)[None], 0)[0] - n
+    excess = np.take_along_axis(length, np.minimum(steps, taken)[None], 0)[0] - n
     coded = plain < steps
     shorter = 4 * excess * coded
     per_table = (done * (1 + i * decoded + (i - 1) * rest)).sum(axis=0) - shorter

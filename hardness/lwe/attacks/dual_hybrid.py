@@ -92,14 +92,9 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         return [window(v, far, *ends, max(1, far // 4) if part else 1) for v, far, ends in every]
 
     tried = []
-    for p in window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 5)):
+    for p in window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 3)):
         start, bits = point, math.inf
-        for part in (
-            0.15,
-            0.06,
-            0.025,
-            0.01,
-        ):  # in finer grids, of each p alone
+        for part in (0.15, 0.04, 0.01):  # in finer grids, of each p alone
             start, bits = scan(best, *near(start, part), [p], few=3)
         tried.append((bits, start))
     point = min(tried)[1]
