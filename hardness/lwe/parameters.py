@@ -484,7 +484,7 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     width = math.exp(ln_width)
     return replace(
         uniform(-high, high, q),
-        deviation=math.sqrt((width**2 - 1) / 12),
+        ln_deviation=math.log((width**2 - 1) / 12) / 2,
         entropy=log2(q) - log2(p),
         log_bias=math.log(math.sin(math.pi / p) / (width * math.sin(math.pi / p / width))),
         zero=1 / width,
