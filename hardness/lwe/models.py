@@ -38,20 +38,28 @@ def log_delta(beta: ArrayLike) -> Array:
     >>> round(float(np.exp(log_delta(406))), 6)
     1.003941
     """
-    beta = np.asarray(beta)
-    if beta.dtype == np.int64 and beta.size and beta.max() < len(_LOG_DELTA):
-        return _LOG_DELTA[beta]
-    return _formula(beta)
+    return _log_delta(beta)
 
 
-def _formula(beta: NDArray) -> Array:
+def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array]:
+    """Read a formula of block sizes from a table, if they are integers below 2^14."""
+    table = formula(np.arange(1 << 14))
+
+    def value(beta: ArrayLike) -> Array:
+        beta = np.asarray(beta)
+        if beta.dtype == np.int64 and beta.size and beta.max() < len(table):
+            return table[beta]
+        return formula(beta)
+
+    return value
+
+
+@_tabulated
+def _log_delta(beta: Array) -> Array:
     large = np.maximum(beta, _SMALL_BETA[-1])
     formula = np.log(np.pi * large) / large + np.log(large / (2 * np.pi * np.e))
     small = np.interp(beta, _SMALL_BETA, _SMALL_LOG_DELTA)
     return np.where(beta > _SMALL_BETA[-1], formula / (2 * (large - 1)), small)
-
-
-_LOG_DELTA = _formula(np.arange(1 << 14))
 
 
 # ---- cost models
@@ -96,7 +104,7 @@ class Model:
         >>> round(float(MODELS["matzov"].cost(406, 998)), 2)
         143.77
         """
-        beta, d = np.asarray(beta, float), np.asarray(d, float)
+        beta, d = np.asarray(beta), np.asarray(d, float)
         call = self.call(beta, d)
         if self.calls == "one":
             return call + np.zeros(d.shape)
@@ -168,7 +176,11 @@ def free_dimensions(beta: ArrayLike) -> Array:
     f = beta ln(4/3)/ln(beta/(2 pi e)); the formula is for large beta, and f is in proportion to
     beta below 40, where the formula would have it rise again.
     """
-    beta = np.asarray(beta, float)
+    return _free_dimensions(beta)
+
+
+@_tabulated
+def _free_dimensions(beta: Array) -> Array:
     return beta * math.log(4 / 3) / np.log(np.maximum(beta, 40.0) / (2 * np.pi * np.e))
 
 
@@ -208,21 +220,21 @@ def _line(slope: float, constant: float = 0.0) -> Callable[[Array, Array], Array
 def _gates(name: str, slope: float, constant: float, source: str, more: bool) -> Model:
     """Make a model of sieves of 2^(slope dimension + constant) gates with dimensions for free."""
 
-    def call(beta: Array, d: Array) -> Array:
-        return np.where(
-            beta < _ENUMERATED, _chengu(beta, d), model.sieve(beta - free_dimensions(beta))
-        )
+    def gates(beta: Array) -> Array:
+        sieved = constant + slope * (beta - free_dimensions(beta))
+        return np.where(beta < _ENUMERATED, _chengu(beta, beta), sieved + model.log_c)
 
     model = Model(
         name=name,
         source=source,
-        call=call,
+        call=lambda beta, d: call(beta),
         calls="progressive",
         vectors_from="one more sieve" if more else "last sieve",
         slope=slope,
         constant=constant,
         free=True,
     )
+    call = _tabulated(gates)
     return model
 
 

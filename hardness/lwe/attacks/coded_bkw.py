@@ -40,7 +40,7 @@ from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS
 
 _MOST_TERMS = 1 << 16
-_CELLS = 200_000  # steps times choices that are held at a time
+_CELLS = 40_000  # steps times choices that are held at a time
 _CLOSE = 1e-9
 _FEWER = 12  # by which l may be below b
 
@@ -102,7 +102,7 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
         if choice and not dense:  # in a finer grid
             b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
         cells = len(b) * len(fewer) * len(more) * (most + 1)
-        tests = spread(1, n, max(16, min(200, 2 * _CELLS // cells)))
+        tests = spread(1, n, max(16, min(200, 10 * _CELLS // cells)))
         best = scan(cost, fewer, tests, more, b, few=max(2, min(8, 300 // (most + 1))))
         choice, bound = min(((choice, bound), best), key=lambda point: point[1])
     if not choice:
@@ -154,22 +154,22 @@ def code_sizes(
     steps = (length < n).sum(axis=0)
     taken = int(steps[steps <= most].max(initial=1))  # by no choice more
     i, size, length = i[:taken], size[:taken], length[: taken + 1]
-    exact, done = size == b, i <= steps
-    decoded = np.where(exact, 0.0, 4 * size)
-    rest = np.where(exact, length[:-1] + 1, length[1:])
-    plain = (done & exact).sum(axis=0)
+    coded = (size > b) & (i <= steps)  # the first steps; those after them are plain
+    plain = steps - coded.sum(axis=0)
+    left, codes = np.where(i <= steps, length[1:], 0.0), np.where(coded, size, 0.0)
+    some = coded.any(axis=1)
     with np.errstate(over="ignore"):
-        added = np.where(exact, 0.0, size * np.exp(i * math.log(2) - 2 * b / size * ln_q))
+        bits = i[some] * math.log(2) - 2 * b / size[some] * ln_q
+        added = (codes[some] * np.exp(np.where(coded[some], bits, 0.0))).sum(axis=0)
     noise = np.where(words < test, test * np.exp(-2 * words / test * ln_q), 0.0)
     # The last code is made shorter by what is too much: all that is left then is, too.
     excess = np.take_along_axis(length, np.minimum(steps, taken)[None], 0)[0] - n
-    coded = plain < steps
-    shorter = 4 * excess * coded
-    per_table = (done * (1 + i * decoded + (i - 1) * rest)).sum(axis=0) - shorter
-    per_table -= excess * steps * (steps - 1) / 2
-    per_sample = 4.0 * test + (done * (decoded + rest)).sum(axis=0) - shorter
-    per_sample -= excess * np.maximum(0, steps - 1 + coded)
-    return steps, plain, per_table, per_sample, noise + (done * added).sum(axis=0)
+    shorter = 4 * excess * (plain < steps)
+    per_table = steps + 4 * (i.T @ codes)[0] + ((i - 1).T @ left)[0] - shorter
+    per_table -= (b - 1) * plain * (2 * steps - plain - 1) / 2 + excess * steps * (steps - 1) / 2
+    per_sample = 4 * test + 4 * codes.sum(axis=0) + left.sum(axis=0) - (b - 1) * plain - shorter
+    per_sample -= excess * np.maximum(0, steps - (plain == steps))
+    return steps, plain, per_table, per_sample, noise + added
 
 
 def coded_costs(
