@@ -152,11 +152,11 @@ def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
     else:
         best = {**LATTICE, **OTHERS}[name](parameters, setting)
     if name in LATTICE:
-        best = replace(best, model=setting.model.name, shape=setting.shape)
+        best = best.changed(model=setting.model.name, shape=setting.shape)
     if best.reason or best.sample_bits is None:
         return best
     bits, samples = max(best.sample_bits, log2(parameters.unique)), parameters.samples
-    best = replace(best, sample_bits=bits)
+    best = best.changed(sample_bits=bits)
     if samples is None or bits <= log2(samples) + _ROUNDING:
         return best.at_least(log2(parameters.n) + bits, "it reads all entries of its samples")
     few = f"not reachable with {samples} samples: it needs {best.sample_words}"
@@ -186,7 +186,7 @@ def _of_forms(attack: Attack, parameters: LweParameters, setting: Setting) -> Es
         tried.append(estimate)
     best = min(tried, key=lambda estimate: estimate.rank)
     few = parameters.too_few if tried[1:] and not parameters.no_rows else ""
-    return replace(best, reason=few or best.reason) if best.reason else best
+    return best.changed(reason=few or best.reason) if best.reason else best
 
 
 def _counted(claim: Claim) -> str:

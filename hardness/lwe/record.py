@@ -1,8 +1,10 @@
 """What an estimate is: the cost of one attack, and of all of them on one problem."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from hardness.bounds.certificate import Claim
 from hardness.lwe.models import SMALL_BLOCK
@@ -23,8 +25,7 @@ EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
 _FIGURES = 20  # bits below which a count is written out
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What one attack costs, or why it does not apply.
 
     rop, red, svp, guess: log2 of its operations, all of them, those of lattice reduction, of calls
@@ -114,19 +115,20 @@ class Estimate:
         """Raise the cost to a lower bound, with a note that says why."""
         if self.rop is None or self.rop >= bits:
             return self
-        return replace(self, rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
+        return self.changed(rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
 
     def changed(self, **values: Any) -> "Estimate":
         """Return it with other values of some fields."""
-        return replace(self, **values)
+        return msgspec.structs.replace(self, **values)
 
     def noted(self, more: str) -> "Estimate":
         """Add a note."""
-        return replace(self, note=f"{self.note}; {more}" if self.note else more)
+        return self.changed(note=f"{self.note}; {more}" if self.note else more)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the estimate as plain data, logarithms as such; what is not known is null."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
+        values = msgspec.structs.asdict(self)
+        del values["name"]
         return {"applies": self.applies, "samples": self.samples, **values}
 
 
