@@ -69,12 +69,14 @@ def estimate_all(
     family: Family | None = None,
     name: str = "",
     levels: Mapping[str, float] = MappingProxyType({}),
+    claimed: int | None = None,
 ) -> Estimates:
     """Estimate what each attack costs on a problem; raises UsageError for unknown attacks.
 
     settings: what is assumed of lattice reduction, each on its own, and one probability of success;
     none: the default. only: the names of some attacks. family: of which a certificate stands
-    beside. name: of a set. levels: other probabilities of success, of some attacks.
+    beside. name: of a set. levels: other probabilities of success, of some attacks. claimed: the
+    bits of security that are claimed for the set.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> spec = "lwe:n=80,q=113,sigma=3,secret=binary,h=6"
@@ -105,6 +107,7 @@ def estimate_all(
         queries=queries,
         average=average,
         no_queries=reason,
+        level=claimed,
     )
 
 

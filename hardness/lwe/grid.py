@@ -1,7 +1,6 @@
 """Costs over a grid of parameters, and the parameters that reach a level of security."""
 
 import itertools
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,69 +20,55 @@ from instances.result import Result, TableRow
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST = 4096  # problems of a grid
 FORMAT = "hardness-grid/1"
-_POWERS = re.compile(r"2\^([0-9]{1,5})\.\.2\^([0-9]{1,5})(?:\.\.([0-9]{1,5}))?", re.ASCII)
-_RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
-_RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
-_CHECKED = 4  # larger values at which a found one is checked
+_MOST = 4096  # problems of a grid
+_WIDEST = 1 << 20  # values that a search looks at
 _FINENESS = 100  # parts of 1 that sigma is found to
-_WIDEST = 1 << 20  # values of a range
+_CHECKED = 4  # larger values at which a found one is checked
+_RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
+_RANGE = re.compile(r"(2\^)?([0-9]{1,18})\.\.(?:2\^)?([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
 
 
-def values(text: str) -> tuple[str, tuple[str, ...]]:
+def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[str, list[str]]:
     """Read "n=512..1024..128", "q=2^20..2^40..4" or "h=32,64"; raises UsageError.
 
-    >>> values("q=2^20..2^24..2")
-    ('q', ('2^20', '2^22', '2^24'))
+    >>> parse_range("q=2^20..2^24..2")
+    ('q', ['2^20', '2^22', '2^24'])
     """
-    key, equals, rest = (part.strip() for part in text.partition("="))
-    example = "n=512..1024..128, q=2^20..2^40..4 or h=32,64"
-    if not equals or not rest:
-        raise UsageError(f"--over {text[:60]} given: write {example}")
+    key, _, rest = (part.strip() for part in text.partition("="))
+    wrong = f"{option} {text[:60]} given"
     if key not in KEYS:
-        raise UsageError(f"--over {key[:60]} given: one of {', '.join(KEYS)}")
-    powers, whole = _POWERS.fullmatch(rest), _RANGE.fullmatch(rest)
-    ends = powers or whole
-    if ends is None:
-        found = tuple(part.strip() for part in rest.split(","))
-    else:
-        low, high, step = int(ends[1]), int(ends[2]), int(ends[3] or 1)
-        if not (low <= high and step and (high - low) // step < MOST):
-            raise UsageError(f"--over {text[:60]} given: a range that rises, of at most {MOST}")
-        found = tuple(("2^" if powers else "") + str(v) for v in range(low, high + 1, step))
-    if not all(found) or len(set(found)) < len(found):
-        raise UsageError(f"--over {text[:60]} given: different values, such as {example}")
-    return key, found
+        raise UsageError(f"{wrong}: one of {', '.join(KEYS)}, as n=512..1024..128")
+    if ends := _RANGE.fullmatch(rest):
+        low, high, step = int(ends[2]), int(ends[3]), int(ends[4] or 1)
+        if rest.count("2^") not in (0, 2) or not (low <= high and step):
+            raise UsageError(f"{wrong}: the range is empty")
+        if (high - low) // step >= most:
+            raise UsageError(f"{wrong}: a range of at most {most} values")
+        return key, [f"{ends[1] or ''}{value}" for value in range(low, high + 1, step)]
+    listed = [part.strip() for part in rest.split(",")]
+    if not all(listed) or len(set(listed)) < len(listed):
+        raise UsageError(f"{wrong}: write n=512..1024..128, q=2^20..2^40..4 or h=32,64")
+    return key, listed
 
 
-def size(over: Sequence[str]) -> int:
-    """Count the problems of a grid.
-
-    >>> size(["n=64..96..16", "h=4,6"])
-    6
-    """
-    return math.prod(len(values(one)[1]) for one in over)
-
-
-def places(over: Sequence[str]) -> list[dict[str, str]]:
+def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
     """List the values of a grid's parameters, the last key first; raises UsageError.
 
-    >>> places(["n=64,80", "h=4"])
+    >>> grid_points(["n=64,80", "h=4"])
     [{'n': '64', 'h': '4'}, {'n': '80', 'h': '4'}]
     """
-    read_over = [values(one) for one in over]
-    keys = tuple(key for key, _ in read_over)
+    ranges = [parse_range(text) for text in over]
+    keys = [key for key, _ in ranges]
     if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
         raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
-    count = math.prod(len(found) for _, found in read_over)
-    if count > MOST:
-        raise UsageError(f"--over {', '.join(keys)} given: {count} problems, at most {MOST}")
-    every = itertools.product(*(found for _, found in read_over))
-    return [dict(zip(keys, place, strict=True)) for place in every]
+    points = list(itertools.islice(itertools.product(*(each for _, each in ranges)), _MOST + 1))
+    if len(points) > _MOST:
+        raise UsageError(f"--over {', '.join(keys)} given: at most {_MOST} problems")
+    return [dict(zip(keys, point, strict=True)) for point in points]
 
 
-def grid_words_of(text: str, samples: int | None) -> tuple[str, int | None]:
+def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
     words, counted = spec_and_samples(text)
     if words.partition(":")[0] not in ("lwe", "lwr"):
@@ -91,29 +76,47 @@ def grid_words_of(text: str, samples: int | None) -> tuple[str, int | None]:
     return words, counted if samples is None else samples
 
 
-def filled(words: str, given: dict[str, str]) -> str:
+def filled(words: str, values: dict[str, str]) -> str:
     """Put values into the words of a problem, whether or not their keys stand there.
 
     >>> filled("lwe:n=64,q=97,sigma=1", {"n": "80", "h": "6"})
     'lwe:n=80,q=97,sigma=1,h=6'
     """
     name, _, rest = words.strip().partition(":")
-    kept = {**key_values(rest, name, list(KEYS)), **given}
-    return f"{name}:" + ",".join(f"{k}={v}" for k, v in kept.items())
+    return f"{name}:" + ",".join(
+        f"{key}={value}" for key, value in {**key_values(rest, name, list(KEYS)), **values}.items()
+    )
+
+
+def _estimated(
+    words: str, samples: int | None, settings: Sequence[Setting], only: Sequence[str]
+) -> Estimates:
+    return estimate_all(parse_parameters(words, samples), words, settings, only)
+
+
+def _least_row(estimates: Estimates | None) -> TableRow:
+    """Give the columns of a table that name the attacks of least cost."""
+    least, other = (estimates.least, estimates.uncontested) if estimates else (None, None)
+    return {
+        "least": estimates.label(least) if estimates and least else "-",
+        "rop": f"{least.rop:.1f}" if least and least.rop else None,
+        "beta": least.beta if least else None,
+        "uncontested": f"{other.name} {other.rank:.1f}" if other else "-",
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """One problem of a grid: its parameters and its estimates, or why it has none."""
 
-    values: tuple[str, ...]
-    found: Estimates | None
+    values: dict[str, str]
+    estimates: Estimates | None
     reason: str = ""
 
     @property
     def least(self) -> Estimate | None:
         """The attack of least cost."""
-        return self.found.least if self.found else None
+        return self.estimates.least if self.estimates else None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -122,17 +125,13 @@ class Grid(Result):
 
     spec: str
     samples: int | None
-    keys: tuple[str, ...]
     cells: tuple[Cell, ...]
 
     def _rows(self) -> list[TableRow]:
         return [
             {
-                **dict(zip(self.keys, cell.values, strict=True)),
-                "least": cell.found.label(cell.least) if cell.found and cell.least else "-",
-                "rop": f"{cell.least.rop:.1f}" if cell.least and cell.least.rop else None,
-                "beta": cell.least.beta if cell.least else None,
-                "uncontested": _brief(cell.found.uncontested if cell.found else None),
+                **cell.values,
+                **_least_row(cell.estimates),
                 "known": cell.least.known if cell.least else cell.reason or "no attack applies",
             }
             for cell in self.cells
@@ -142,9 +141,9 @@ class Grid(Result):
         """Make a pandas DataFrame: one row a problem, attack and model."""
         return frame(
             [
-                {**dict(zip(self.keys, cell.values, strict=True)), "attack": e.name, **e.to_dict()}
+                {**cell.values, "attack": estimate.name, **estimate.to_dict()}
                 for cell in self.cells
-                for e in (cell.found.estimates if cell.found else ())
+                for estimate in (cell.estimates.estimates if cell.estimates else ())
             ]
         )
 
@@ -154,18 +153,19 @@ class Grid(Result):
             "format": FORMAT,
             "spec": self.spec,
             "samples": self.samples,
-            "over": list(self.keys),
+            "over": list(self.cells[0].values),
             "problems": [
                 {
-                    "values": dict(zip(self.keys, cell.values, strict=True)),
-                    "least": cell.found.label(cell.least) if cell.found and cell.least else None,
+                    "values": cell.values,
+                    "least": estimates["least"],
                     "rop": cell.least.rop if cell.least else None,
                     "reason": cell.reason,
-                    "estimates": {cell.found.label(e): e.to_dict() for e in cell.found.estimates}
-                    if cell.found
-                    else {},
+                    "estimates": estimates["estimates"],
                 }
                 for cell in self.cells
+                for estimates in [
+                    cell.estimates.to_dict() if cell.estimates else {"least": None, "estimates": {}}
+                ]
             ],
         }
 
@@ -178,43 +178,32 @@ def grid(
     only: Sequence[str] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> Grid:
-    """Estimate all problems of a grid; raises UsageError where none of them is one.
+    """Estimate all problems of a grid; raises UsageError if none of them is one.
 
     words: "lwe:.." or "lwr:..", of which keys of the grid may be left out. over: ranges or lists.
 
-    >>> found = grid("lwe:q=3329,sigma=3,secret=binary", ["n=64,80", "h=4,6"], only=["brute-force"])
-    >>> [round(cell.least.rop, 1) for cell in found.cells]
+    >>> costs = grid("lwe:q=3329,sigma=3,secret=binary", ["n=64,80", "h=4,6"], only=["brute-force"])
+    >>> [round(cell.least.rop, 1) for cell in costs.cells]
     [19.3, 26.2, 20.6, 28.2]
     """
-    found = places(over)
-    keys, cells = tuple(found[0]), []
-    for at in found:
-        one, place = filled(words, at), tuple(at.values())
+    cells = []
+    for point in grid_points(over):
         try:
-            cells.append(Cell(values=place, found=_one(one, samples, settings, only)))
+            estimates = _estimated(filled(words, point), samples, settings, only)
+            cells.append(Cell(values=point, estimates=estimates))
         except ToolkitError as error:
-            cells.append(Cell(values=place, found=None, reason=str(error)))
+            cells.append(Cell(values=point, estimates=None, reason=str(error)))
         progress(1)
-    if all(cell.found is None for cell in cells):
+    if all(cell.estimates is None for cell in cells):
         raise UsageError(cells[0].reason)
-    return Grid(spec=words, samples=samples, keys=keys, cells=tuple(cells))
-
-
-def _brief(one: Estimate | None) -> str:
-    return f"{one.name} {one.rank:.1f}" if one else "-"
-
-
-def _one(
-    words: str, samples: int | None, settings: Sequence[Setting], only: Sequence[str]
-) -> Estimates:
-    return estimate_all(parse_parameters(words, samples), words, settings, only)
+    return Grid(spec=words, samples=samples, cells=tuple(cells))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SearchResult(Result):
     """The parameter that reaches a level, its neighbour that does not, and both estimates.
 
-    below: None where the first value of the range reaches it. checked: further values at which the
+    below: None if the first value of the range reaches it. checked: further values at which the
     level was seen to hold.
     """
 
@@ -234,25 +223,15 @@ class SearchResult(Result):
 
     def _rows(self) -> list[TableRow]:
         return [
-            {
-                "spec": one.words,
-                "least": one.label(one.least) if one.least else "-",
-                "rop": f"{one.least.rop:.1f}" if one.least and one.least.rop else None,
-                "beta": one.least.beta if one.least else None,
-                "uncontested": _brief(one.uncontested),
-            }
-            for one in (self.found, self.below)
-            if one
+            {"spec": estimates.words, **_least_row(estimates)}
+            for estimates in (self.found, self.below)
+            if estimates
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write what was found as plain data."""
+        """Write the result as plain data."""
         return {
-            "spec": self.spec,
-            "samples": self.samples,
-            "bits": self.bits,
-            "key": self.key,
-            "value": self.value,
+            **{name: getattr(self, name) for name in ("spec", "samples", "bits", "key", "value")},
             "found": self.found.to_dict(),
             "below": self.below.to_dict() if self.below else None,
             "checked": list(self.checked),
@@ -270,45 +249,37 @@ def search(
     """Find the least n, h or sigma, or the largest q, at which no attack costs below 2^bits.
 
     key: "n=256..4096", "sigma=1..10" or "q=2^10..2^60". By bisection: costs rise with n, h and
-    sigma and fall with q; what is found is checked at further values. Raises UsageError where the
+    sigma and fall with q; what is found is checked at further values. Raises UsageError if the
     range does not reach the level, or costs are seen not to rise.
 
     >>> search("lwe:q=2^20,sigma=3,secret=binary", "n=8..64", 30, only=["brute-force"]).value
     '30'
     """
-    name, every = _candidates(key)
+    name, values = _candidates(key)
     known: dict[str, Estimates] = {}
 
-    def at(index: int) -> Estimates:
-        value = every[index]
+    def cost(index: int) -> float:
+        value = values[index]
         if value not in known:
-            known[value] = _one(filled(words, {name: value}), samples, settings, only)
-        return known[value]
+            known[value] = _estimated(filled(words, {name: value}), samples, settings, only)
+        if (least := known[value].least) is None:
+            raise UsageError(f"{name}={value} given: no published attack here applies")
+        return least.rank
 
-    def holds(index: int) -> bool:
-        least = at(index).least
-        if least is None:
-            raise UsageError(f"{name}={every[index]} given: no published attack here applies")
-        return least.rank >= bits
-
-    if not every:
-        raise UsageError(f"--find {key[:60]} given: the range is empty")
-    last = len(every) - 1
-    if not holds(last):
-        least = at(last).least
+    last = len(values) - 1
+    if cost(last) < bits:
         raise UsageError(
-            f"{key} given: {name}={every[last]} has {least.rank if least else 0:.1f} bits, "
-            f"{bits:g} are asked for: widen the range"
+            f"{key} given: {name}={values[last]} has {cost(last):.1f} bits, {bits:g} are asked "
+            "for: widen the range"
         )
-    low, high = 0, last  # high holds
+    low, high = 0, last  # high reaches the level
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        low, high = (low, middle) if cost(middle) >= bits else (middle + 1, high)
     steps = sorted({high + (last - high) * i // _CHECKED for i in range(1, _CHECKED + 1)})
-    failed = next((i for i in steps if not holds(i)), None)
-    if failed is not None:
+    if failed := [values[i] for i in steps if cost(i) < bits]:
         raise UsageError(
-            f"{key} given: {name}={every[high]} has {bits:g} bits and {name}={every[failed]} has "
+            f"{key} given: {name}={values[high]} has {bits:g} bits and {name}={failed[0]} has "
             "not: costs do not rise over this range, take a narrower one"
         )
     return SearchResult(
@@ -316,30 +287,25 @@ def search(
         samples=samples,
         bits=bits,
         key=name,
-        value=every[high],
-        found=at(high),
-        below=at(high - 1) if high else None,
-        checked=tuple(every[i] for i in steps),
+        value=values[high],
+        found=known[values[high]],
+        below=known.get(values[high - 1]) if high else None,
+        checked=tuple(values[i] for i in steps),
     )
 
 
-def _candidates(text: str) -> tuple[str, Sequence[str]]:
+def _candidates(text: str) -> tuple[str, list[str]]:
     """List the values of a range, from those that cost the least on."""
-    key, equals, rest = (part.strip() for part in text.partition("="))
-    powers = _POWERS.fullmatch(rest)
+    key, _, rest = (part.strip() for part in text.partition("="))
     ends = rest.split("..")
-    if equals and key == "q" and powers and not powers[3]:
-        return key, [f"2^{v}" for v in range(int(powers[2]), int(powers[1]) - 1, -1)]
-    if equals and key in ("n", "h") and len(ends) == 2:
-        low, high = (numbers.parse(end, int, key) for end in ends)
-        if high - low > _WIDEST:
-            raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST}")
-        return key, [str(v) for v in range(low, high + 1)]
-    if equals and key == "sigma" and len(ends) == 2:
-        low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
-        if high - low > _WIDEST:
-            raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
-        return key, [f"{v / _FINENESS:.2f}" for v in range(low, high + 1)]
-    raise UsageError(
-        f"--find {text[:60]} given: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60"
-    )
+    if len(ends) != 2 or key not in (*_RISING, "q") or (key == "q") != rest.startswith("2^"):
+        raise UsageError(
+            f"--find {text[:60]} given: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60"
+        )
+    if key != "sigma":
+        _, values = parse_range(text, "--find", _WIDEST)
+        return key, values[::-1] if key == "q" else values
+    low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
+    if not 0 <= high - low <= _WIDEST:
+        raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
+    return key, [f"{value / _FINENESS:.2f}" for value in range(low, high + 1)]

@@ -28,12 +28,13 @@ MOST_LN = 700.0  # of a float64
 class Law:
     """The distribution of an entry of the secret, or of an error.
 
-    deviation: about the mean. low, high: the least and the largest value; of a Gaussian, where its
-    mass falls below 2^-64. zero: the probability of 0. entropy: bits of an entry. guesses: bits of
-    the expected guesses of an entry, at most. log_bias: ln |E exp(2 pi i x/q)|. weight: how many
-    entries are not 0, exactly; None where they are independent. counts: of each value but 0, where
-    it stands exactly so often. some: how many values there are, where not all of low .. high. mode:
-    the likeliest value, if it is not 0, and peak its probability.
+    ln_deviation: ln of the standard deviation, which may be beyond floats. low, high: the least and
+    the largest value; of a Gaussian, where its mass falls below 2^-64. zero: the probability of 0.
+    entropy: bits of an entry. guesses: bits of the expected guesses of an entry, at most. log_bias:
+    ln |E exp(2 pi i x/q)|. weight: how many entries are not 0, exactly; None if they are
+    independent. counts: of each value but 0, if it stands exactly so often. some: how many values
+    there are, if not all of low .. high. mode: the likeliest value, if it is not 0, and peak its
+    probability.
 
     >>> ternary = uniform(-1, 1, q=3329)
     >>> round(ternary.deviation, 3), ternary.alphabet
@@ -42,7 +43,7 @@ class Law:
 
     kind: str
     mean: float
-    deviation: float
+    ln_deviation: float
     low: int
     high: int
     zero: float
@@ -56,12 +57,9 @@ class Law:
     peak: float = 0.0
 
     @property
-    def ln_deviation(self) -> float:
-        """The logarithm of the standard deviation, beyond what floats hold as well."""
-        if math.isfinite(self.deviation):
-            return math.log(self.deviation) if self.deviation else -math.inf
-        span = 2 * _REACH if self.kind == "gaussian" else math.sqrt(12)
-        return math.log(self.high - self.low + 1) - math.log(span)
+    def deviation(self) -> float:
+        """The standard deviation, infinity beyond floats."""
+        return exp_or_inf(self.ln_deviation)
 
     def ln_deviation_without(self, n: int, zeta: ArrayLike, outside: ArrayLike = 0) -> Any:
         """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are taken out.
@@ -154,7 +152,7 @@ def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
     return Law(
         kind=kind,
         mean=mean,
-        deviation=deviation,
+        ln_deviation=_ln(deviation),
         low=int(values[0]),
         high=int(values[-1]),
         zero=float(shares[values == 0].sum()),
@@ -185,6 +183,10 @@ def _wide(ln_deviation: float, q: int) -> float:
     return -2 * exp_or_inf(2 * (math.log(math.pi) + ln_deviation - math.log(q)))
 
 
+def _ln(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
 def exp_or_inf(ln: float) -> float:
     """Compute exp(ln), infinity beyond floats."""
     return math.exp(ln) if ln < MOST_LN else math.inf
@@ -210,7 +212,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
     return Law(
         kind="gaussian",
         mean=0.0,
-        deviation=exp_or_inf(ln_sigma),
+        ln_deviation=ln_sigma,
         low=-high,
         high=high,
         zero=math.exp(-ln_sigma) / math.sqrt(2 * math.pi),
@@ -243,7 +245,6 @@ def uniform(low: int, high: int, q: int) -> Law:
         f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q",
     )
     ln = math.log(count)
-    ln_deviation = (ln * 2 + math.log1p(-(1 / count**2)) - math.log(12)) / 2 if count > 1 else 0.0
     angle = math.exp(math.log(math.pi) + ln - math.log(q))
     if count == q:
         log_bias = -math.inf
@@ -255,7 +256,7 @@ def uniform(low: int, high: int, q: int) -> Law:
     return Law(
         kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
         mean=(low + high) / 2 if count < q and (low + high).bit_length() < 1000 else 0.0,
-        deviation=exp_or_inf(ln_deviation) if count > 1 else 0.0,
+        ln_deviation=ln + (_ln(1 - 1 / count**2) - math.log(12)) / 2,
         low=low,
         high=high,
         zero=1 / count if low <= 0 <= high else 0.0,
@@ -281,7 +282,7 @@ def tuniform(bits: int, q: int) -> Law:
         inner,
         kind="tuniform",
         mean=0.0,
-        deviation=math.sqrt((count**2 / 2 + 1) / 6),
+        ln_deviation=_ln((count**2 / 2 + 1) / 6) / 2,
         low=-half,
         entropy=log2(count) + 1 / count,
         guesses=2 * log2(count - 1 + math.sqrt(2)) - log2(count),
@@ -310,7 +311,7 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     """Make `weight` of n entries other than 0, at random places, each by a law but for its 0.
 
     >>> law = sparse(uniform(-1, 1, q=3329), n=64, weight=16)
-    >>> law.deviation, law.zero
+    >>> round(law.deviation, 9), law.zero
     (0.5, 0.75)
     """
     require(1 <= weight <= n, f"{weight} entries that are not 0 given: between 1 and n = {n}")
@@ -329,7 +330,7 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     return replace(
         law,
         mean=share * inner,
-        deviation=math.sqrt(variance) if variance > _ROUNDING * square else 0.0,
+        ln_deviation=_ln(variance) / 2 if variance > _ROUNDING * square else -math.inf,
         low=min(law.low, 0),
         high=max(law.high, 0),
         zero=1 - share,
@@ -350,7 +351,7 @@ def mixed(law: Law, other: Law, share: float) -> Law:
     return replace(
         law,
         kind="mixed",
-        deviation=exp_or_inf(mean("ln_deviation")),
+        ln_deviation=mean("ln_deviation"),
         low=min(law.low, other.low),
         high=max(law.high, other.high),
         zero=mean("zero"),

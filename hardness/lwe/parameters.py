@@ -6,6 +6,7 @@ thousands of bits, errors of any width, rounding to a p that does not divide q.
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -223,9 +224,8 @@ def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
 
 
 def _secret(secrets: Secrets) -> Law:
-    half = secrets.q // 2
     entries, q = secrets.entries, secrets.q
-    law = uniform(-half, q - 1 - half, q) if entries is None else _law(secrets.kind, entries, q)
+    law = _uniform_on_all(q) if entries is None else _law(secrets.kind, entries, q)
     return sparse(law, secrets.n, secrets.h) if secrets.h else law
 
 
@@ -253,7 +253,6 @@ def _with_information(text: str, found: LweParameters) -> LweParameters:
 
 _SIZES = ("sigma", "alpha", "width", "eta", "weight")  # of an error
 KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
-_SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd", "range", "tuniform")
 _POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
 
@@ -292,22 +291,22 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
         secret=secret,
         error=error,
         size_bits=size_bits,
-        information=log2(modulus(given["p"])) if name == "lwr" else _information(error, q),
+        information=log2(modulus(given["p"], "p")) if name == "lwr" else _information(error, q),
         samples=samples,
     )
     return _with_information(text, found)
 
 
-def modulus(text: str) -> int:
+def modulus(text: str, key: str = "q") -> int:
     """Read a modulus, "3329" or "2^881+1"; raises UsageError.
 
     >>> modulus("2^10-3")
     1021
     """
-    integer = long_integer(text, "q")
+    integer = long_integer(text, key)
     require(
         integer >= 2 and integer.bit_length() <= _MOST_BITS,
-        f"q={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
+        f"{key}={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
     )
     return integer
 
@@ -338,32 +337,41 @@ def _long_fraction(text: str, what: str) -> Fraction:
     return numbers.parse(text, Fraction, what)
 
 
+def _uniform_on_all(q: int) -> Law:
+    return uniform(-(q // 2), q - 1 - q // 2, q)
+
+
+_SIZED: dict[str, Callable[[str, str, int], Law]] = {  # laws by a size, its key, and q
+    "gaussian": lambda size, key, q: gaussian(_long_fraction(size, key), q),
+    "cbd": lambda size, key, q: cbd(numbers.parse(size, int, key), q),
+    "tuniform": lambda size, key, q: tuniform(numbers.parse(size, int, key), q),
+    "range": lambda size, key, q: _around(size, key, q),
+}
+_SMALL = {"binary": (0, 1), "ternary": (-1, 1)}
+_SECRETS = (*_SMALL, "uniform", *_SIZED)
+_ERRORS = {  # the keys of their sizes
+    **{"gaussian": ("sigma", "alpha"), "cbd": ("eta",), "tuniform": ("eta",)},
+    **{"uniform": ("width",), "binary": ("weight",), "ternary": ("weight",), "none": ()},
+}
+
+
 def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     """Return the law of the secret's entries, and log2 of the number of secrets."""
     kind = given.get("secret", "uniform")
     if kind not in _SECRETS and not kind.startswith("["):
         raise unknown("secret", cut(kind, 60), [*_SECRETS, "[value:share,..]"])
-    wide = kind in ("gaussian", "cbd", "range", "tuniform")
     require(
-        ("spread" in given) == wide,
-        f"secret={cut(kind, 60)} given {'without' if wide else 'with'} spread: it is the standard "
-        "deviation of gaussian, eta of cbd and tuniform, the values of range, and of no other",
+        ("spread" in given) == (kind in _SIZED),
+        f"secret={cut(kind, 60)} given {'without' if kind in _SIZED else 'with'} spread: it is the "
+        "standard deviation of gaussian, eta of cbd and tuniform, the values of range, and of no "
+        "other",
     )
-    half = q // 2
     if kind.startswith("["):
         law = _listed(kind, "secret", n, q)
-    elif kind == "tuniform":
-        law = tuniform(numbers.parse(given["spread"], int, "spread"), q)
-    elif kind == "gaussian":
-        law = gaussian(_long_fraction(given["spread"], "spread"), q)
-    elif kind == "cbd":
-        law = cbd(numbers.parse(given["spread"], int, "spread"), q)
-    elif kind == "range":
-        law = _around(given["spread"], "spread", q)
-    elif kind == "uniform":
-        law = uniform(-half, q - 1 - half, q)
+    elif kind in _SIZED:
+        law = _SIZED[kind](given["spread"], "spread", q)
     else:
-        law = uniform(0 if kind == "binary" else -1, 1, q)
+        law = uniform(*_SMALL[kind], q) if kind in _SMALL else _uniform_on_all(q)
     width = law.high - law.low + 1
     require(
         width <= q,
@@ -385,15 +393,12 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     return law, n * log2(law.values)
 
 
-def _around(width: str | int, key: str, q: int) -> Law:
+def _around(width: str, key: str, q: int) -> Law:
     """Read a number of integers around 0, or LOW..HIGH."""
-    low, dots, high = str(width).partition("..")
-    if dots:
-        ends = long_integer(low, key), long_integer(high, key)
-    else:
-        count = width if isinstance(width, int) else long_integer(width, key)
-        ends = -((count - 1) // 2), count // 2
-    require(ends[0] < ends[1], f"{key}={cut(str(width), 60)} given: at least 2 values, that rise")
+    low, dots, high = width.partition("..")
+    count = long_integer(low, key)
+    ends = (count, long_integer(high, key)) if dots else (-((count - 1) // 2), count // 2)
+    require(ends[0] < ends[1], f"{key}={cut(width, 60)} given: at least 2 values, that rise")
     return uniform(*ends, q)
 
 
@@ -426,72 +431,50 @@ def _listed(text: str, key: str, n: int, q: int) -> Law:
 
 def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
     require("p" not in given, "p given with lwe: it is of lwr")
-    kind = given.get("error", "gaussian")
-    sizes = {
-        "gaussian": ("sigma", "alpha"),
-        "cbd": ("eta",),
-        "tuniform": ("eta",),
-        "uniform": ("width",),
-        "binary": ("weight",),
-        "ternary": ("weight",),
-        "none": (),
-    }
-    named = [k for k in _SIZES if k in given]
+    kind, named = given.get("error", "gaussian"), [key for key in _SIZES if key in given]
+    counted = "a number of samples, of which it counts the errors that are not 0: --samples"
     if kind.startswith("["):
         require(not named, f"{', '.join(named)} given with error={cut(kind, 60)}: it has all")
         law = _listed(kind, "error", samples or _MOST_ROWS, q)
-        require(
-            samples is not None or law.weight is None,
-            f"error={cut(kind, 60)} given without a number of samples, of which it counts: "
-            "--samples",
-        )
+        bare = samples is None and law.weight is not None
+        require(not bare, f"error={cut(kind, 60)} given without {counted}")
         return law
-    if kind not in sizes:
-        raise unknown("error", cut(kind, 60), [*sizes, "[value:share,..]"])
-    free = kind in ("none", "binary", "ternary")
-    allowed = not named if kind == "none" else len(named) == 1 or (free and not named)
+    if kind not in _ERRORS:
+        raise unknown("error", cut(kind, 60), [*_ERRORS, "[value:share,..]"])
+    keys, free = _ERRORS[kind], kind in ("none", *_SMALL)
     require(
-        allowed and all(k in sizes[kind] for k in named),
+        set(named) <= set(keys) and (len(named) == 1 or (free and not named)),
         f"error={kind} given with {', '.join(named) or 'no size'}: it needs "
-        f"{' or '.join(f'{k}=...' for k in sizes[kind]) or 'no size'}"
-        f"{' or nothing' if free and sizes[kind] else ''}",
+        f"{' or '.join(f'{key}=...' for key in keys) or 'no size'}"
+        f"{' or nothing' if free and keys else ''}",
     )
-    if kind == "none":
-        return None
-    if kind in ("binary", "ternary"):
-        law = uniform(0 if kind == "binary" else -1, 1, q)
+    if kind in _SMALL:
+        law = uniform(*_SMALL[kind], q)
         if not named:
             return law
-        require(
-            samples is not None,
-            f"weight={given['weight']} given without a number of samples: it counts the errors "
-            "that are not 0 among all of them: --samples",
-        )
-        assert samples is not None
-        return sparse(law, samples, numbers.parse(given["weight"], int, "weight"))
-    if kind == "cbd":
-        return cbd(numbers.parse(given["eta"], int, "eta"), q)
-    if kind == "tuniform":
-        return tuniform(numbers.parse(given["eta"], int, "eta"), q)
-    if kind == "uniform":
-        return _around(given["width"], "width", q)
-    if "sigma" in given:
-        return gaussian(_long_fraction(given["sigma"], "sigma"), q)
-    alpha = _long_fraction(given["alpha"], "alpha")
-    require(0 < alpha < 1, f"alpha={given['alpha']} given: sigma/q, between 0 and 1")
-    return gaussian(alpha * q, q)
+        require(samples is not None, f"weight={given['weight']} given without {counted}")
+        return sparse(law, samples or 0, numbers.parse(given["weight"], int, "weight"))
+    if kind == "none":
+        return None
+    [key] = named
+    if key == "alpha":
+        alpha = _long_fraction(given[key], key)
+        require(0 < alpha < 1, f"alpha={given[key]} given: sigma/q, between 0 and 1")
+        return gaussian(alpha * q, q)
+    return _SIZED["range" if kind == "uniform" else kind](given[key], key, q)
 
 
 def _rounding(given: dict[str, str], q: int) -> Law | None:
     """Make the error of rounding to p: uniform on about q/p values."""
     named = [k for k in (*_SIZES, "error") if k in given]
     require(not named, f"{', '.join(named)} given with lwr: its error is that of rounding to p")
-    p = modulus(given["p"])
+    p = modulus(given["p"], "p")
     require(2 <= p <= q, f"p={given['p']} given with q={brief_count(q)}: between 2 and q")
     if p == q:
         return None
     if q % p == 0:
-        return _around(q // p, "width", q)
+        count = q // p
+        return uniform(-((count - 1) // 2), count // 2, q)
     high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
     ln_width = math.log(q) - math.log(p)
     require(
@@ -501,7 +484,7 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     width = math.exp(ln_width)
     return replace(
         uniform(-high, high, q),
-        deviation=math.sqrt((width**2 - 1) / 12),
+        ln_deviation=math.log((width**2 - 1) / 12) / 2,
         entropy=log2(q) - log2(p),
         log_bias=math.log(math.sin(math.pi / p) / (width * math.sin(math.pi / p / width))),
         zero=1 / width,

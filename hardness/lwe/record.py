@@ -137,7 +137,8 @@ class Estimates(Result):
     spec: of the problem; name: of its set, or the spec. samples: how many labels an attacker may
     have; None for any number. success: the probability that every attack is brought to. queries:
     the claims of the family's certificate, average: the secrets over which their success is
-    averaged; without one, no_queries says why. detailed: it prints with all fields of each attack.
+    averaged; without one, no_queries says why. level: the bits of security that are claimed for a
+    set, None if none are. detailed: it prints with all fields of each attack.
     """
 
     spec: str
@@ -148,6 +149,7 @@ class Estimates(Result):
     queries: tuple[Claim, ...]
     average: str
     no_queries: str
+    level: int | None = None
     detailed: bool = field(default=False, compare=False)
 
     def __getitem__(self, name: str) -> Estimate:
@@ -217,6 +219,7 @@ class Estimates(Result):
         return {
             "spec": self.spec,
             "name": self.name,
+            "level": self.level,
             "samples": self.samples,
             "success": self.success,
             "estimates": {self.label(e): e.to_dict() for e in self.estimates},
@@ -249,8 +252,11 @@ class EstimatesTable(Result):
         labels = {(e.name, e.model): one.label(e) for e, one in applied}
         every = list(dict.fromkeys(e.name for one in self.problems[:1] for e in one.estimates))
         columns = sorted(labels, key=lambda column: every.index(column[0]))
+        claimed = any(one.level for one in self.problems)
         return [
-            {"set": one.name} | {labels[c]: _marked(one, *c) for c in columns}
+            {"set": one.name}
+            | {labels[c]: _marked(one, *c) for c in columns}
+            | ({"claimed": str(one.level) if one.level else None} if claimed else {})
             for one in self.problems
         ]
 

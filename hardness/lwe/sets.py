@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from hardness.lwe.parameters import (
-    KEYS,
     LweParameters,
     long_integer,
     parameters_of,
@@ -22,7 +21,7 @@ from instances.catalog import CatalogEntry, catalog
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.numbers import write
-from instances.parameters import key_values, split_list
+from instances.parameters import split_list
 from instances.residues import next_prime
 from instances.spec import known, parse
 from instances.text import cut
@@ -103,22 +102,22 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
     >>> resolve_instance("lwe:n=10,q=97,sigma=1,samples=40").parameters.samples
     40
     """
-    named = find_set(text)
-    spec, count = spec_and_samples(text)
+    named, (spec, count) = find_set(text), spec_and_samples(text)
     count = count if samples is None else samples
-    name, level = (named[0], named[1].level) if named else ("", None)
+    family: Family | None
     try:
         family = parse(spec)
+        parameters, spec = parameters_of(family, count), family.spec
     except UsageError:
-        if not _beyond(spec):
-            if ":" not in spec and spec not in known():
-                names = [*SETS, *_ALIASES, *known()]
-                raise unknown("set or family", spec, names, "`hardness estimate`") from None
+        if spec.partition(":")[0] in ("lwe", "lwr"):  # which are read beyond families
+            parameters, family = parse_parameters(spec, count), None
+        elif ":" in spec or spec in known():
             raise
-        asked = parse_parameters(spec, count)
-        return Instance(spec=spec, name=name or spec, parameters=asked, family=None, level=level)
-    asked, spec = parameters_of(family, count), family.spec
-    return Instance(spec=spec, name=name or spec, parameters=asked, family=family, level=level)
+        else:
+            names = [*SETS, *_ALIASES, *known()]
+            raise unknown("set or family", spec, names, "`hardness estimate`") from None
+    name, level = (named[0], named[1].level) if named else (spec, None)
+    return Instance(spec=spec, name=name, parameters=parameters, family=family, level=level)
 
 
 def spec_and_samples(text: str) -> tuple[str, int | None]:
@@ -143,15 +142,3 @@ def spec_and_samples(text: str) -> tuple[str, int | None]:
     require(len(counted) == 1, f"samples is given twice in {name[:60]}")
     kept = [part for part in split_list(rest) if part not in counted]
     return f"{name}{colon}{','.join(kept)}", long_integer(counted[0].partition("=")[2], "samples")
-
-
-def _beyond(spec: str) -> bool:
-    """Return whether a spec is of lwe or lwr, in words that problems are read of."""
-    name, _, rest = spec.strip().partition(":")
-    if name not in ("lwe", "lwr"):
-        return False
-    try:
-        key_values(rest, name, list(KEYS))
-    except UsageError:
-        return False
-    return True

@@ -170,22 +170,35 @@ def estimate(
                 row = one.name
                 if row == one.spec:
                     row = worded(brief_spec(row), one.parameters.samples)
-                found.append(estimate_all(one.parameters, one.spec, settings, only, name=row))
+                found.append(
+                    estimate_all(
+                        one.parameters, one.spec, settings, only, name=row, claimed=one.level
+                    )
+                )
                 bar(1)
         return EstimatesTable(problems=tuple(found))
     [one_source] = several
     if over or find is not None:
-        spec, counted = grids.grid_words_of(sources.spec_of(one_source, "estimate"), samples)
+        spec, counted = grids.varied_spec(sources.spec_of(one_source, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
-        with progress.counted(grids.size(over), "estimating") as bar:
+        with progress.counted(len(grids.grid_points(over)), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
     read = _problem(one_source, samples, asked.get("spec"))
     if emit:
         code = public.to_estimator_code(read.parameters)
         return Answer(data={"spec": read.spec, "parameters": code}, told=code)
     levels = public.LEVELS if peer else {}
-    ours = estimate_all(read.parameters, read.spec, settings, only, read.family, read.name, levels)
+    ours = estimate_all(
+        read.parameters,
+        read.spec,
+        settings,
+        only,
+        read.family,
+        read.name,
+        levels,
+        claimed=read.level,
+    )
     if peer:
         theirs = public.run_lattice_estimator(read.parameters, settings[0])
         beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}

@@ -484,7 +484,7 @@ def test_a_grid_is_what_its_problems_are():
     found = grid("lwe:sigma=3,secret=binary", over, only=["usvp", "brute-force"])
     assert len(found.cells) == 12
     for cell in found.cells:
-        n, q, h = cell.values
+        n, q, h = cell.values.values()
         alone = of(f"lwe:n={n},q={q},sigma=3,secret=binary,h={h}", attack=("usvp", "brute-force"))
         assert cell.least == alone.least
     assert len(found.to_frame()) == 24
@@ -505,7 +505,7 @@ def test_a_search_refuses_costs_that_fall(monkeypatch):
         none = {"queries": (), "average": "", "no_queries": "", "success": 0.99}
         return Estimates(spec=words, name=words, samples=None, estimates=(one,), **none)
 
-    monkeypatch.setattr("hardness.lwe.grid._one", waves)
+    monkeypatch.setattr("hardness.lwe.grid._estimated", waves)
     assert search("lwe:n=1", "n=8..10", 10).value == "9"
     with pytest.raises(UsageError, match="costs do not rise"):
         search("lwe:n=1", "n=8..12", 10)
