@@ -335,7 +335,8 @@ factor (pi beta)^(1/(2 beta)), of the dimension of the sieve, any number of samp
 hand, and the expected number of guesses [Arikan96]; there it is as if secrets were Gaussian, with
 as many samples as coordinates. For very sparse secrets that has a negative entropy, and its formula
 is not evaluated. `dual` there takes 2 ln 50 = 7.8 times e^D vectors, which tell samples from
-uniform ones with probability 0.976; for 0.99 it is 10.8 here, a sieve more in six rows. `arora-gb`
+uniform ones with probability 0.976; for 0.99 it is 10.8 here, a sieve more in five rows, in two of
+which its count too is within 2% of a whole sieve. `arora-gb`
 here needs a prime q and equations that samples have a part in; behind a guess each of both
 succeeds with probability 0.99, as there. Level of success: 0.99, of `dual_hybrid` 1/2, as there.
 """
