@@ -9,7 +9,7 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 
 import math
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,15 @@ from hardness.lwe.models import (
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
 from hardness.lwe.scan import TOYS, refine, scan, spread, window
+from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
 _MOST = 4000.0  # bits: costs above it are of no interest
 _LN2 = math.log(2)
 _SMALL_N = 24  # up to which fewer samples are always tried
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
+Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
+Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
 Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
 
 
@@ -163,6 +166,7 @@ class Decoding:
     def __init__(self, parameters: LweParameters, setting: Setting) -> None:
         """Read off what the lattices depend on."""
         self.parameters, self.model, self.shape = parameters, setting.model, setting.shape
+        self.success = setting.success
         self.n = parameters.n
         self.rows = math.inf if parameters.rows is None else parameters.rows
         self.reason = parameters.no_lattice or parameters.no_rows or parameters.too_few
@@ -270,6 +274,23 @@ class Decoding:
         """Compute log2 of the numbers in all samples that are read, with those that are spent."""
         return self.parameters.reading(d - (self.n - zeta))
 
+    def repeated(
+        self,
+        beta: Integers,
+        zeta: Integers,
+        d: Integers,
+        *,
+        able: Array,
+        ln_prob: Array,
+        each: Array,
+    ) -> Priced:
+        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob); infinite if not able."""
+        tries = log_repetitions(ln_prob, self.success)
+        red, svp = tries + self.model.cost(beta, d), tries + each
+        rop = np.maximum(np.logaddexp2(red, svp), self.reading(zeta, d))
+        rop = np.where(able, rop, np.inf)
+        return {"rop": rop, "red": red, "svp": svp, "repetitions": tries, "ln_prob": ln_prob}
+
 
 def places(n: int) -> Integers:
     """List numbers of guessed entries for a coarse grid.
@@ -278,10 +299,6 @@ def places(n: int) -> Integers:
     [0, 1, 2, 3, 4, 5]
     """
     return np.unique(np.append(np.linspace(0, n - 1, 28).astype(np.int64), n - spread(1, n, 5)))
-
-
-Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
-Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
 
 
 def search(
@@ -341,19 +358,23 @@ def decoded(
     source: str,
     lattice: Decoding,
     price: Callable[..., Priced],
-    point: Point | None,
-    stored: float = 0.0,
+    guesses: Guesses | None = None,
+    root: int = 0,
 ) -> Estimate:
-    """Estimate an attack at a point; stored: which part of the guesses' logarithm."""
+    """Estimate an attack at its least cost; root: which of the guesses is stored, none if 0."""
+    refused = partial(Estimate, name=name, kind="heuristic model", source=source)
+    if lattice.reason:
+        return refused(reason=lattice.reason)
+    point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
-        return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
+        return refused(reason=reason)
     beta, zeta, weight, d, _ = point
     cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
     if not math.isfinite(cost["rop"]):
-        reason = "more guesses than the lattice tells apart"
-        return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
+        return refused(reason="more guesses than the lattice tells apart")
     eta, m = int(cost["eta"]), d - (lattice.n - zeta)
+    stored = float(cost["space"]) / root if root else 0.0
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
@@ -364,7 +385,7 @@ def decoded(
         rop=float(cost["rop"]),
         red=float(cost["red"]),
         svp=float(cost["svp"]),
-        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored * float(cost["space"])),
+        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored),
         sample_bits=lattice.parameters.label_bits(m),
         repetitions=float(cost["repetitions"]),
         space=float(cost["space"]),

@@ -19,11 +19,10 @@ Source: [PosVir21]
 
 import numpy as np
 
-from hardness.lwe.decoding import Decoding, Priced, decoded, search
+from hardness.lwe.decoding import Decoding, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.success import log_repetitions
 
 SOURCE = "PosVir21"
 
@@ -39,29 +38,15 @@ def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
     (389, 422, 1005, 140.2)
     """
     lattice = Decoding(parameters, setting)
-    if lattice.reason:
-        return Estimate(name="bdd", kind="heuristic model", source=SOURCE, reason=lattice.reason)
 
     def price(beta: Integers, zeta: Integers, _: Integers, d: Integers, more: Integers) -> Priced:
-        valid = lattice.valid(beta, zeta, d) & (lattice.room(zeta, d) >= 0)
         line = lattice.line(beta, zeta, d)
         eta = lattice.last_block(beta, line, more)
-        valid &= eta < d
+        able = lattice.valid(beta, zeta, d) & (lattice.room(zeta, d) >= 0) & (eta < d)
         eta = np.minimum(eta, d - 1)
         ln_prob = lattice.babai(beta, line, eta, d)[:, 0]
-        tries = log_repetitions(ln_prob, setting.success)
-        red = tries + lattice.model.cost(beta, d)
-        svp = tries + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
-        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
-        return {
-            "rop": np.where(valid, rop, np.inf),
-            "red": red,
-            "svp": svp,
-            "repetitions": tries,
-            "space": np.zeros(len(rop)),
-            "ln_prob": ln_prob,
-            "eta": eta,
-        }
+        each = np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
+        costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
+        return costs | {"space": np.zeros(len(eta)), "eta": eta}
 
-    point = search(lattice, price)
-    return decoded("bdd", SOURCE, lattice, price, point)
+    return decoded("bdd", SOURCE, lattice, price)

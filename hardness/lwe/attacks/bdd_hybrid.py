@@ -18,11 +18,10 @@ Source: [ACW19, PosVir21], Babai's probability [LP11]
 
 import numpy as np
 
-from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded, search
+from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.success import log_repetitions
 
 SOURCE = "ACW19, PosVir21, LP11"
 
@@ -37,36 +36,19 @@ def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(best.rop, 1)
     111.4
     """
-    lattice = Decoding(parameters, setting)
-    if lattice.reason:
-        return Estimate(
-            name="bdd_hybrid", kind="heuristic model", source=SOURCE, reason=lattice.reason
-        )
-    guesses = Guesses(parameters)
+    lattice, guesses = Decoding(parameters, setting), Guesses(parameters)
 
     def price(
         beta: Integers, zeta: Integers, weight: Integers, d: Integers, more: Integers
     ) -> Priced:
         space, ln_guessed = guesses.sets(zeta, weight)
-        valid = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
         line = lattice.line(beta, zeta, d)
         eta = lattice.last_block(beta, line, more)
-        valid &= eta < d
-        space, eta = np.where(valid, space, 0.0), np.minimum(eta, d - 1)
+        able = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d)) & (eta < d)
+        space, eta = np.where(able, space, 0.0), np.minimum(eta, d - 1)
         ln_prob = ln_guessed + lattice.babai(beta, line, eta, d)[:, 0]
-        tries = log_repetitions(ln_prob, setting.success)
-        red = tries + lattice.model.cost(beta, d)
-        svp = tries + space + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
-        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
-        return {
-            "rop": np.where(valid, rop, np.inf),
-            "red": red,
-            "svp": svp,
-            "repetitions": tries,
-            "space": space,
-            "ln_prob": ln_prob,
-            "eta": eta,
-        }
+        each = space + np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
+        costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
+        return costs | {"space": space, "eta": eta}
 
-    point = search(lattice, price, guesses)
-    return decoded("bdd_hybrid", SOURCE, lattice, price, point)
+    return decoded("bdd_hybrid", SOURCE, lattice, price, guesses)

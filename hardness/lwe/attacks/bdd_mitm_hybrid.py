@@ -18,11 +18,10 @@ Source: [HG07, Wun19], Babai's probability [LP11]
 
 import numpy as np
 
-from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded, search
+from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
-from hardness.lwe.success import log_repetitions
 
 SOURCE = "HG07, Wun19, LP11"
 
@@ -37,32 +36,16 @@ def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(best.rop, 1)
     109.3
     """
-    lattice = Decoding(parameters, setting)
-    if lattice.reason:
-        return Estimate(
-            name="bdd_mitm_hybrid", kind="heuristic model", source=SOURCE, reason=lattice.reason
-        )
-    guesses = Guesses(parameters)
+    lattice, guesses = Decoding(parameters, setting), Guesses(parameters)
 
     def price(beta: Integers, zeta: Integers, weight: Integers, d: Integers, _: Integers) -> Priced:
         space, ln_guessed = guesses.sets(zeta, weight)
-        valid = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
-        space, eta = np.where(valid, space, 0.0), np.zeros_like(d)
+        able = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d))
+        space, eta = np.where(able, space, 0.0), np.zeros_like(d)
         inside, meeting = lattice.babai(beta, lattice.line(beta, zeta, d), eta, d).T
         ln_prob = ln_guessed + inside + np.where(weight > 0, meeting, 0.0)
-        tries = log_repetitions(ln_prob, setting.success)
-        red = tries + lattice.model.cost(beta, d)
-        svp = tries + space / 2 + 2 * np.log2(d)
-        rop = np.maximum(np.logaddexp2(red, svp), lattice.reading(zeta, d))
-        return {
-            "rop": np.where(valid, rop, np.inf),
-            "red": red,
-            "svp": svp,
-            "repetitions": tries,
-            "space": space,
-            "ln_prob": ln_prob,
-            "eta": eta,
-        }
+        each = space / 2 + 2 * np.log2(d)
+        costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
+        return costs | {"space": space, "eta": eta}
 
-    point = search(lattice, price, guesses, root=2)
-    return decoded("bdd_mitm_hybrid", SOURCE, lattice, price, point, stored=0.5)
+    return decoded("bdd_mitm_hybrid", SOURCE, lattice, price, guesses, root=2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import nmod_mat
 
-from hardness.lwe.attacks.arora_gb import arora_gb, equations, regularity
+from hardness.lwe.attacks.arora_gb import arora_gb, equations
 from hardness.lwe.attacks.arora_ge import arora_ge, monomial_bits
 from hardness.lwe.attacks.bkw import costs
 from hardness.lwe.attacks.brute_force import brute_force
@@ -18,6 +18,7 @@ from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_
 from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
 from hardness.lwe.parameters import parameters_of, parse_parameters
+from hardness.lwe.regularity import regularity
 from instances import parse
 
 
