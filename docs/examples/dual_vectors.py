@@ -1,7 +1,7 @@
 """Holds what dual estimates assume against real short vectors: dual_vectors.py SPEC ZETA.
 
-Lattices of fresh instances are reduced without ZETA coordinates, and all guesses of these are summed
-up, as hardness/lwe/attacks/dual_guess.py counts it.
+Lattices of fresh instances are reduced without ZETA coordinates, and all guesses of these are
+summed up, as hardness/lwe/attacks/dual_guess.py counts it.
 """
 
 import argparse
