@@ -14,8 +14,9 @@ from statistics import median
 from timing import table  # isort: skip
 
 from hardness.bounds import certify
-from hardness.cost.problem import problem
-from hardness.cost.usvp import embedding
+from hardness.lwe.attacks.usvp import usvp
+from hardness.lwe.models import DEFAULT
+from hardness.lwe.parameters import parameters_of
 from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.runs.registry import parse_learner
@@ -71,7 +72,7 @@ def blocks() -> Iterator[Row]:
     yield "instance", "predicted", "taken, each seed", "found", "seconds, median"
     for spec in ATTACKED:
         family = parse(spec)
-        predicted = embedding(problem(family)).block()
+        predicted = usvp(parameters_of(family), DEFAULT).beta
         found = attack(f"primal:block={LARGEST}", family, seeds=SEEDS, budget=Budget(seconds=120))
         taken = sorted(run.details["block"] for run in found.runs if run.outcome.value == "solved")
         seconds = median(run.usage.seconds for run in found.runs)

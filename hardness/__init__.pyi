@@ -3,8 +3,8 @@ from .bounds.bound import Bound as Bound
 from .bounds.certificate import Certificate as Certificate, Claim as Claim
 from .bounds.check import Checked as Checked
 from .bounds.verify import Verification as Verification
-from .cost.grid import Grid as Grid, SearchResult as SearchResult
-from .cost.record import Estimate as Estimate, Estimates as Estimates
+from .lwe.grid import Grid as Grid, SearchResult as SearchResult
+from .lwe.record import Estimate as Estimate, Estimates as Estimates
 from .report.figures import Picture as Picture
 from .runs.attack import AttackResult as AttackResult, Attacks as Attacks
 from .runs.comparison import Comparison as Comparison

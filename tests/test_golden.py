@@ -20,28 +20,51 @@ GOLDEN: dict[str, list[dict[str, Any]]] = json.loads(
 )
 ENDS = ("upper", "alike")  # what a claim says beyond its value
 SLACK = 0.1  # bits that an estimate may rise by
-SMALL = 1e-3  # relative: a descent in noise ends where its steps gain next to nothing
-_FEWER = "of a small problem, where fewer samples than before were found to cost less"
-_FORMS = "a secret wider than the errors, some entries of which errors replace"
-# A spec and an attack whose estimate fell, and why.
-LOWER: dict[tuple[str, str], str] = {
-    ("lwe:n=1024,q=521,sigma=3.19,secret=gaussian,spread=3.2", "coded-bkw"): _FORMS,
-    ("sparse-binary-32-967-6", "dual_guess"): _FEWER,
-    ("sparse-binary-32-967-6", "dual_hybrid"): _FEWER,
-    ("sparse-binary-32-967-6", "dual_mitm"): _FEWER,
-    ("lwe:n=64,q=33554393,sigma=8,secret=cbd,spread=2", "dual_guess"): _FEWER,
-    ("lwe:n=64,q=33554393,sigma=8,secret=cbd,spread=2", "dual_hybrid"): _FEWER,
-    ("lwe:n=30,q=12289,sigma=3.19,secret=uniform", "dual_guess"): _FEWER,
-    ("lwe:n=30,q=12289,sigma=3.19,secret=uniform", "dual_hybrid"): _FEWER,
-    ("lwe:n=30,q=12289,sigma=3.19,secret=uniform", "dual_mitm"): _FEWER,
-    ("lwe:n=30,q=3329,sigma=8,secret=ternary", "dual_guess"): _FEWER,
-    ("lwe:n=30,q=3329,sigma=8,secret=ternary", "dual_hybrid"): _FEWER,
-    ("lwe:n=30,q=12289,sigma=1,secret=uniform", "dual_guess"): _FEWER,
-    ("lwe:n=30,q=12289,sigma=1,secret=uniform", "dual_hybrid"): _FEWER,
-    ("lwe:n=64,q=18446744073709551616,sigma=3.19,secret=binary", "dual_guess"): _FEWER,
-    ("lwe:n=64,q=18446744073709551616,sigma=3.19,secret=binary", "dual_hybrid"): _FEWER,
-    ("lwe:n=64,q=18446744073709551616,sigma=3.19,secret=binary", "dual_mitm"): _FEWER,
+SMALL_BLOCK = 60  # below it root Hermite factors were others before: see estimator-table.md
+NOISE = 1e-3  # relative: a descent in noise ends where its steps gain next to nothing
+# Specs whose estimate fell, by attack, and why.
+LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
+    "dual_guess": (
+        "the number of samples is searched with the other parameters",
+        (
+            "frodokem-976",
+            "hes-16384-192-ternary",
+            "hes-16384-256-ternary",
+            "hes-2048-192-ternary",
+            "hes-2048-256-ternary",
+            "hes-32768-192-ternary",
+            "hes-4096-192-ternary",
+            "hesv2-16384-128-ternary",
+            "hesv2-8192-128-ternary",
+            "lightsaber",
+            "ml-dsa-44",
+            "ml-kem-1024",
+            "newhope-1024",
+            "saber",
+            "seal22-16384",
+            "seal22-8192",
+            "lwe:n=512,q=12289,sigma=1,secret=uniform",
+            "lwe:n=512,q=32768,sigma=3.19,secret=uniform",
+            "lwe:n=2048,q=521,sigma=1,secret=uniform",
+            "lwe:n=2048,q=18446744073709551616,sigma=8,secret=cbd,spread=2",
+            "lwe:n=512,q=521,sigma=3.19,secret=cbd,spread=2",
+            "lwe:n=512,q=521,sigma=8,secret=gaussian,spread=3.2",
+        ),
+    ),
+    "dual_hybrid": (
+        "a better point of the same formula",
+        (
+            "helib120-2048",
+            "lwe:n=2048,q=3329,sigma=8,secret=binary",
+            "lwe:n=2048,q=521,sigma=1,secret=uniform",
+        ),
+    ),
+    "coded-bkw": (
+        "a secret wider than the errors, some entries of which errors replace",
+        ("lwe:n=1024,q=521,sigma=3.19,secret=gaussian,spread=3.2",),
+    ),
 }
+GONE = ("dual_mitm",)
 
 
 def cases(kind: str) -> list[Any]:
@@ -79,11 +102,17 @@ def test_a_certificate_claims_what_it_did(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", cases("estimates"))
 def test_an_estimate_is_no_higher_than_it_was(row: dict[str, Any]) -> None:
-    estimates = {e.name: e.rop for e in hardness.estimate(row["spec"]).estimates}
+    estimates = {e.name: e for e in hardness.estimate(row["spec"]).estimates}
     for attack, bits in row["rop"].items():
-        assert estimates[attack] is not None, attack
-        assert estimates[attack] <= bits + SLACK, attack
-        assert estimates[attack] >= bits - SLACK or (row["spec"], attack) in LOWER, attack
+        if attack in GONE:
+            continue
+        estimate, before = estimates[attack], row["beta"].get(attack)
+        assert estimate.rop is not None, attack
+        if min(before or SMALL_BLOCK, estimate.beta or SMALL_BLOCK) < SMALL_BLOCK:
+            continue
+        assert estimate.rop <= bits + SLACK, attack
+        _, lower = LOWER.get(attack, ("", ()))
+        assert (estimate.rop < bits - SLACK) == (row["spec"] in lower), attack
 
 
 @pytest.mark.parametrize("row", cases("runs"))
@@ -106,7 +135,7 @@ def test_staged_finds_the_heads_under_noise_as_well_as_before(row: dict[str, Any
     run = hardness.learn("staged", row["spec"], seed=row["seed"], **budget)
     assert run.details["heads"] == row["heads"]
     assert run.outcome.value == "solved"
-    assert run.details["error"] <= row["error"] * (1 + SMALL)
+    assert run.details["error"] <= row["error"] * (1 + NOISE)
 
 
 @pytest.mark.parametrize("row", cases("bounds"))

@@ -80,7 +80,7 @@ def test_a_parity_is_certified_and_checked_without_what_is_slow_to_import(tmp_pa
         roots = {name.partition(".")[0] for name in modules}
         assert "hardness.bounds.checker.hidden_sets" in modules
         assert HEAVY & roots == set(), arguments
-        assert not [name for name in modules if name.startswith("hardness.cost")], arguments
+        assert not [name for name in modules if name.startswith("hardness.lwe")], arguments
     assert Path(file).stat().st_size < 700
 
 
@@ -167,7 +167,7 @@ def test_every_kind_of_result_that_is_written_exists():
 def test_certify_of_a_parity_imports_no_estimate():
     code = "import hardness, sys; str(hardness.certify('parity:d=24,m=3')); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not [name for name in done.stdout.split() if name.startswith("hardness.cost")]
+    assert not [name for name in done.stdout.split() if name.startswith("hardness.lwe")]
 
 
 ROOMS = [f"hardness.{room}" for room in ("runs", "sweep", "bounds", "oracles", "learners")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.cost.problem import read
+from hardness.lwe.parameters import parse_parameters
 from hardness.oracles import Budget
 from hardness.runs import registry, run
 from hardness.runs.registry import parse_learner
@@ -202,7 +202,7 @@ UNFIT = [
 
 @pytest.mark.parametrize(
     ("read_", "table"),
-    [(parse, FAMILIES), (parse_learner, LEARNERS), (read, PROBLEMS)],
+    [(parse, FAMILIES), (parse_learner, LEARNERS), (parse_parameters, PROBLEMS)],
     ids=["families", "learners", "problems"],
 )
 def test_bad_words_are_named_in_one_line(read_, table):

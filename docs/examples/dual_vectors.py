@@ -1,7 +1,7 @@
 """Holds what dual estimates assume against real short vectors: dual_vectors.py SPEC ZETA.
 
-Lattices of fresh instances are reduced without ZETA coordinates, all guesses of these are summed
-up, and halves of them are matched by the signs of sums, as hardness/cost/dual.py counts it.
+Lattices of fresh instances are reduced without ZETA coordinates, and all guesses of these are
+summed up, as hardness/lwe/attacks/dual_guess.py counts it.
 """
 
 import argparse
@@ -10,13 +10,11 @@ import math
 import numpy as np
 
 from hardness.attacks import dual
-from hardness.cost.dual import Dual, halves, label_price
-from hardness.cost.problem import read
-from hardness.cost.reduction import DEFAULT, log_delta
+from hardness.lwe.models import DEFAULT, log_delta
+from hardness.lwe.parameters import parse_parameters
+from hardness.lwe.short_vectors import ShortVectors
 from instances import parse
 from instances.samples import draw_samples
-
-SUCCESS = 0.9  # of all sets of sums
 
 
 def measure(spec, zeta, block, vectors, seed):
@@ -31,8 +29,7 @@ def measure(spec, zeta, block, vectors, seed):
     length = made.noise(inside) / sigma
     noise = (2 * math.pi * sigma * length / q) ** 2
     # What is measured of lengths, against delta^(d - 1) Vol^(1/d).
-    problem = read(spec)
-    lattice, d = Dual(problem=problem.normal(), setting=DEFAULT), m + len(inside)
+    lattice, d = ShortVectors(parse_parameters(spec).normal(), DEFAULT), m + len(inside)
     first = math.exp((d - 1) * log_delta(block) + len(inside) / d * lattice.ln_scaled)
     # All sums of cosines: a row a guess of the first half, a column one of the second.
     parts, right, sums = (out[: zeta // 2], out[zeta // 2 :]), [], []
@@ -45,21 +42,6 @@ def measure(spec, zeta, block, vectors, seed):
     scores = (waves[0].T @ waves[1]).real.ravel() / math.sqrt(len(made) / 2)
     true = right[0] * sums[1].shape[1] + right[1]
     score, wrong = scores[true], np.delete(scores, true)
-    # Labels: signs of sums mod q, of as many vectors as the formula says, in as many sets.
-    way = halves(lattice.problem, np.array([float(zeta)]), math.inf, SUCCESS**3)
-    bits = np.array([noise.mean() / math.log(2)])
-    label, kept = math.ceil(way.label(bits)[0]), 2.0 ** -label_price(bits)[0]
-    sets = math.ceil(math.log(1 - SUCCESS) / math.log1p(-(kept**label)))
-    few = math.ceil(2 ** float((bits + way.single())[0]))  # that single the right pair out
-    signs = sums[0] < q / 2, (centre - sums[1]) % q < q / 2
-    same = signs[0][:, right[0]] == signs[1][:, right[1]]
-    rng, weights = np.random.default_rng(seed), 1 << np.arange(label)
-    own = rng.permutation(len(made))[: len(made) // label * label].reshape(-1, label)[:sets]
-    shared = np.array([rng.permutation(min(few, len(made)))[:label] for _ in range(sets)])
-    counts = []
-    for some in own[:50]:
-        keys = [np.bincount(weights @ one[some], minlength=1 << label) for one in signs]
-        counts.append(float(keys[0] @ keys[1]) / (len(scores) / 2**label))
     return {
         "D": noise.mean(),
         "vectors": len(made),
@@ -71,14 +53,6 @@ def measure(spec, zeta, block, vectors, seed):
         "deviation of wrong scores": wrong.std(),
         "wrong scores above 4 / as of a normal law": (wrong > 4).mean() / 3.167e-5,
         "right guess is the best": float(score > wrong.max()),
-        "signs of the right pair kept / kappa": same.mean() / kept,
-        "signs in a label": label,
-        "pairs that match / 2^-signs L R": float(np.mean(counts)),
-        "sets of sums": sets,
-        "sets that have their own vectors": len(own),
-        f"met, by vectors of its own, {SUCCESS:g}": float(same[own].all(axis=1).any()),
-        "vectors that single the pair out": few,
-        f"met, by sets of these, {SUCCESS:g}": float(same[shared].all(axis=1).any()),
     }
 
 

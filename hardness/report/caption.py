@@ -14,7 +14,7 @@ from instances.numbers import write
 if TYPE_CHECKING:
     from hardness.bounds import BoundParameters, Certificate
     from hardness.bounds.bound import Bound
-    from hardness.cost.record import Estimates, EstimatesTable
+    from hardness.lwe.record import Estimates, EstimatesTable
     from hardness.runs import Comparison, Stress
     from hardness.runs.least import Least
     from hardness.runs.run import Run

@@ -54,10 +54,10 @@ def cheapest_words(spec: str) -> str:
     >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
     'Of attacks that are estimated,'
     """
-    from hardness.cost.attacks import estimate  # what other certificates do not need
-    from hardness.cost.problem import problem
+    from hardness.lwe.estimate import estimate_all  # what other certificates do not need
+    from hardness.lwe.parameters import parameters_of
 
-    estimates = estimate(problem(parse_stored(spec)), spec)
+    estimates = estimate_all(parameters_of(parse_stored(spec)), spec)
     if (least := estimates.least) is None:
         return ""
     return (
@@ -77,10 +77,10 @@ def beside_words(spec: str) -> str:
     family = parse_stored(spec)
     if not family.noise:
         return ""
-    from hardness.cost.attacks import estimate
-    from hardness.cost.problem import problem
+    from hardness.lwe.estimate import estimate_all
+    from hardness.lwe.parameters import parameters_of
 
-    elimination = estimate(problem(family), spec, only=("restricted-elimination",))[
+    elimination = estimate_all(parameters_of(family), spec, only=("restricted-elimination",))[
         "restricted-elimination"
     ]
     return (

@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.bounds.quantities import WORD
-from hardness.cost.grid import Grid, SearchResult
-from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
-from hardness.cost.sets import SETS
+from hardness.lwe.grid import Grid, SearchResult
+from hardness.lwe.record import STANDING, Estimate, Estimates, EstimatesTable, worded
+from hardness.lwe.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
 from instances.numbers import write
@@ -49,7 +49,8 @@ def estimate_words(found: Estimates) -> str:
 
     All of each attack too, where the attacks were named.
     """
-    lines = [_title(found), *settings_words(found), ""]
+    claimed = [f"claimed for the set: {found.level} bits"] if found.level else []
+    lines = [_title(found), *claimed, *settings_words(found), ""]
     applied = [e for e in found.ranked if e.applies]
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
@@ -172,7 +173,7 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
-    settings = settings_words(*(cell.found for cell in found.cells))
+    settings = settings_words(*(cell.estimates for cell in found.cells))
     below = f"{len(found.cells)} problems: the least of the attacks"
     return "\n".join(
         [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
@@ -219,9 +220,15 @@ def search_words(found: SearchResult) -> str:
 def sets_words() -> tuple[dict[str, Any], str]:
     """List the named sets: as data, and as a table."""
     listed = {
-        name: {"spec": e.spec, "samples": e.samples, "about": e.about, "source": e.source}
+        name: {
+            "spec": e.spec,
+            "samples": e.samples,
+            "level": e.level,
+            "about": e.about,
+            "source": e.source,
+        }
         for name, e in SETS.items()
     }
-    rows = [[name, worded(e.spec, e.samples)] for name, e in SETS.items()]
+    rows = [[name, str(e.level or "-"), worded(e.spec, e.samples)] for name, e in SETS.items()]
     more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
-    return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", wrap(more)])
+    return {"sets": listed}, "\n".join([table(["set", "claimed", "spec"], rows), "", wrap(more)])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardness.cost.record import Estimate
-from hardness.cost.usvp import SMALL
 from hardness.learners import Outcome
+from hardness.lwe.attacks.usvp import SMALL
+from hardness.lwe.record import Estimate
 from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks, estimate_of

@@ -11,12 +11,13 @@ import numpy as np
 
 from hardness.attacks.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.attacks.primal import Primal
-from hardness.cost.attacks import estimate, setting
-from hardness.cost.guessing import behind, guess, without
-from hardness.cost.problem import problem
-from hardness.cost.record import Estimate
-from hardness.cost.usvp import embedding, usvp_at
 from hardness.learners import learner_spec
+from hardness.lwe.attacks.drop_and_solve import behind, without
+from hardness.lwe.attacks.usvp import Embedding, usvp_at
+from hardness.lwe.estimate import estimate_all
+from hardness.lwe.models import DEFAULT
+from hardness.lwe.parameters import parameters_of
+from hardness.lwe.record import Estimate
 from hardness.oracles import Budget
 from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
@@ -237,18 +238,18 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
         return least_estimate(name.partition(":")[0], family)
     if forms is None or learner.supports(family):
         return None
-    asked, least = problem(family), setting("default")
+    asked = parameters_of(family)
     zeta, m, block = learner.zeta, learner.lattice_samples(forms), learner.block
     if zeta:
         if asked.secret.weight is None:  # all values are guessed by the formula, zeros here
             return None
-        found = usvp_at(without(asked, zeta), least, block, m)
-        return behind(found, guess(asked.secret, asked.n, zeta), zeta, asked)
+        found = usvp_at(without(asked, zeta), DEFAULT, block, m)
+        return behind(found, asked, zeta, DEFAULT)
     if block > LLL_BLOCK:  # blocks grow until the secret is found
         sizes = np.arange(LLL_BLOCK, block + 1)
-        able = embedding(asked).margin(sizes, m) >= 0
+        able = Embedding(asked).margin(sizes, m) >= 0
         block = int(sizes[able.argmax() if able.any() else -1])
-    return usvp_at(asked, least, block, m)
+    return usvp_at(asked, DEFAULT, block, m)
 
 
 @lru_cache(64)
@@ -256,10 +257,10 @@ def least_estimate(kind: str, family: Family) -> Estimate | None:
     """Estimate the least that an attack costs with any parameters; None if no formula applies."""
     only = _FORMULAS.get(kind, ())
     try:
-        asked = problem(family)
+        asked = parameters_of(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
-        estimates = estimate(asked, family.spec, only=only).estimates if only else ()
+        estimates = estimate_all(asked, family.spec, only=only).estimates if only else ()
     except ToolkitError:  # of a family that formulas do not speak of
         return None
     zeros = (e for e in estimates if e.applies and not (e.name == "guess+usvp" and e.space))

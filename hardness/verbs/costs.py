@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from hardness.cost.grid import Grid, SearchResult
-    from hardness.cost.record import Estimates, EstimatesTable
-    from hardness.cost.sets import Given
+    from hardness.lwe.grid import Grid, SearchResult
+    from hardness.lwe.record import Estimates, EstimatesTable
+    from hardness.lwe.sets import Instance
     from hardness.verbs.sources import Source
     from instances.result import Answer
 
@@ -40,7 +40,7 @@ OVER = text(
 
 def problems() -> list[str]:
     """Name the families that attacks speak of, and parameter sets."""
-    from hardness.cost.sets import SETS
+    from hardness.lwe.sets import SETS
 
     return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
 
@@ -70,7 +70,7 @@ class Attackers(TypedDict, total=False):
     ]
     shape: Annotated[
         str | None,
-        text("Shape of a reduced basis: gsa, zgsa, lgsa, cn11.", default="gsa", group=_ATTACKERS),
+        text("Shape of a reduced basis: gsa, zgsa, lgsa.", default="gsa", group=_ATTACKERS),
     ]
     attack: Annotated["Names", ATTACK]
 
@@ -130,10 +130,11 @@ def estimate(
     """
     from dataclasses import replace
 
-    from hardness.cost import attacks as known
-    from hardness.cost import bridge
-    from hardness.cost import grid as grids
-    from hardness.cost.record import EstimatesTable, worded
+    from hardness.lwe import grid as grids
+    from hardness.lwe import peer as public
+    from hardness.lwe.estimate import estimate_all
+    from hardness.lwe.models import SUCCESS, parse_setting
+    from hardness.lwe.record import EstimatesTable, worded
     from hardness.report import cost as words
     from hardness.runs.names import brief_spec
     from instances.result import Answer
@@ -157,9 +158,9 @@ def estimate(
         return Answer(data=data, told=told)
     if peer and success is not None:
         raise UsageError("--peer and --success given: both stand at the peer's own level")
-    level = known.SUCCESS if success is None else float(success)
+    level = SUCCESS if success is None else float(success)
     models, shape = asked.get("model") or ("default",), asked.get("shape")
-    settings = tuple(known.setting(name, shape, level) for name in models)
+    settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:
         if ways:
             raise UsageError(f"{ways[0]} given with {len(several)} problems: it is for one")
@@ -168,41 +169,53 @@ def estimate(
             for one in every:
                 row = one.name
                 if row == one.spec:
-                    row = worded(brief_spec(row), one.problem.samples)
-                found.append(known.estimate(one.problem, one.spec, settings, only, name=row))
+                    row = worded(brief_spec(row), one.parameters.samples)
+                found.append(
+                    estimate_all(
+                        one.parameters, one.spec, settings, only, name=row, claimed=one.level
+                    )
+                )
                 bar(1)
         return EstimatesTable(problems=tuple(found))
     [one_source] = several
     if over or find is not None:
-        spec, counted = grids.words_of(sources.spec_of(one_source, "estimate"), samples)
+        spec, counted = grids.varied_spec(sources.spec_of(one_source, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
-        with progress.counted(grids.size(over), "estimating") as bar:
+        with progress.counted(len(grids.grid_points(over)), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
     read = _problem(one_source, samples, asked.get("spec"))
     if emit:
-        code = bridge.emit(read.problem)
+        code = public.to_estimator_code(read.parameters)
         return Answer(data={"spec": read.spec, "parameters": code}, told=code)
-    levels = bridge.LEVELS if peer else {}
-    ours = known.estimate(read.problem, read.spec, settings, only, read.family, read.name, levels)
+    levels = public.LEVELS if peer else {}
+    ours = estimate_all(
+        read.parameters,
+        read.spec,
+        settings,
+        only,
+        read.family,
+        read.name,
+        levels,
+        claimed=read.level,
+    )
     if peer:
-        theirs = bridge.peer(read.problem, settings[0])
+        theirs = public.run_lattice_estimator(read.parameters, settings[0])
         beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
         return Answer(data=beside, told=words.peer_words(ours, theirs))
     return replace(ours, detailed=bool(only))
 
 
-def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
+def _problem(source: "Source", samples: int | None, of: str | None) -> "Instance":
     """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
-    from hardness.cost.problem import problem
-    from hardness.cost.sets import Given, given
+    from hardness.lwe.parameters import parameters_of
+    from hardness.lwe.sets import Instance, resolve_instance
     from instances.samples import samples as read
 
     if isinstance(source, str) and not (of or sources.exists(source)):
-        return given(source, samples)
+        return resolve_instance(source, samples)
     family, folder = sources.target(source, of)
     if folder and not folder.hidden and samples is None and family.linear_forms:
         samples = len(read(folder.examples(0, folder.count)))
-    return Given(
-        spec=family.spec, name=family.spec, problem=problem(family, samples), family=family
-    )
+    asked = parameters_of(family, samples)
+    return Instance(spec=family.spec, name=family.spec, parameters=asked, family=family)

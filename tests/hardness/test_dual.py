@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
 from hardness.attacks.lattice import reduce
@@ -165,10 +164,7 @@ def test_real_short_vectors_do_what_dual_estimates_assume():
         ("mean cosine of the right guess / e^(-D/2)", 0.1),
         ("deviation of wrong scores", 0.01),
         ("wrong scores above 4 / as of a normal law", 0.3),
-        ("signs of the right pair kept / kappa", 0.05),
-        ("pairs that match / 2^-signs L R", 0.03),
         ("right guess is the best", 0.0),
     ):
         assert mean[name] == pytest.approx(1, abs=off), name
     assert mean["all vectors / the model's first"] < 1  # vectors are no longer than the model's
-    assert binom.cdf(8 * mean["met, by vectors of its own, 0.9"], 8, 0.9) > 0.001

@@ -6,7 +6,7 @@ from math import isfinite, log2
 from string import ascii_letters
 from typing import Any
 
-from hardness.cost.problem import modulus
+from hardness.lwe.parameters import modulus
 from hardness.report.plot import Axis, Data, cells, named, panels, plot
 from hardness.report.style import COLOURS, PALE, Style
 from hardness.runs.names import brief_spec

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hardness.cost.attacks import estimate
-from hardness.cost.problem import problem
+from hardness.lwe.estimate import estimate_all
+from hardness.lwe.parameters import parameters_of
 from hardness.report.charts.runs import (
     CERTIFIED,
     DASHED,
@@ -193,7 +193,9 @@ def of_attacks(comparison: Comparison) -> Data:
     estimated = [
         {"kind": "estimated", "attack": found.name, "value": write(value), "bits": found.rop}
         for value, spec in zip(comparison.values, comparison.specs, strict=True)
-        for found in estimate(problem(parse_stored(spec)), spec, only=tuple(_LEARNER)).estimates
+        for found in estimate_all(
+            parameters_of(parse_stored(spec)), spec, only=tuple(_LEARNER)
+        ).estimates
         if found.rop is not None
     ]
     return {**head(comparison), "rows": measured + estimated}

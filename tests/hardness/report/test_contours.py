@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from hardness.cost.grid import grid as estimated
+from hardness.lwe.grid import grid as estimated
 from hardness.report.charts.contours import draw_contours, of_contours
 from hardness.report.figures import numbers
 from instances.errors import DamagedFile, UsageError

@@ -1,0 +1,1 @@
+"""What attacks on LWE, LWR and noisy parities cost, by formulas."""

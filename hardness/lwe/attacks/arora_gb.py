@@ -1,0 +1,152 @@
+"""Arora-Ge by a Groebner basis of the equations that errors and entries of the secret obey.
+
+Idea: errors within [-t, t] give equations of degree 2 t + 1 in the secret, an entry of the secret
+of v values one of degree v; a basis of all of them is computed.
+
+Success: as many of the samples are taken, m, as stay within t together with probability S.
+
+Cost: C(n + D, D)^omega with omega = 2. D is the degree of regularity of a semi-regular system: the
+index of the first coefficient that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n
+[BFS04].
+
+Searched: all t; D never rises with m. Which t is best is found in floats, its D in integers.
+
+Heuristics: the system is semi-regular; omega = 2 is optimistic.
+
+Source: [AG11, ACFP14, BFS04]
+"""
+
+import math
+from functools import partial
+from math import log2
+
+import numpy as np
+from flint import fmpz
+
+from hardness.lwe.laws import Law
+from hardness.lwe.models import Array, Setting
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import EXACT_BELOW, Estimate
+from hardness.lwe.regularity import MOST_DEGREE, basis_bits, least_regularity
+from hardness.lwe.success import SUCCESS
+
+OMEGA = 2.0  # exponent of linear algebra: what may be hoped for
+_MOST_BITS = 4096  # of a modulus that is tested for being prime
+_TABLE = 1 << 12
+_SMALL_TAIL = -20.0
+
+
+def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate a Groebner basis of the equations whose degree of regularity is the least.
+
+    >>> from hardness.lwe.models import ROUGH
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> basis = arora_gb(parse_parameters("lwe:n=64,q=1009,sigma=1", samples=256), ROUGH)
+    >>> basis.t, basis.m, basis.d, round(basis.rop, 1)
+    (4, 256, 93, 298.3)
+    """
+    estimate = partial(
+        Estimate, name="arora-gb", kind="heuristic model", source="AG11, ACFP14, BFS04"
+    )
+    law, n, q = parameters.error, parameters.n, parameters.q
+    if law is None or (reason := no_field(parameters)):
+        return estimate(reason=reason if law else "no error: linear algebra does it")
+    success = setting.success
+    if parameters.secret.kind == "gaussian" and parameters.secret.weight is None:
+        success = math.sqrt(success)  # the secret leaves its own range now and then too
+    degrees, logs = equations(law, parameters.rows, success)
+    below = degrees < min(q, 2.0**64)  # of degree q they hold for every secret
+    degrees, logs = degrees[below], logs[below]
+    if parameters.rows != 0 and not degrees.size and law.values >= q:
+        return estimate(reason="every element of Z_q is an error")
+    values = secret_values(parameters, success)
+    least = least_regularity(n, values, degrees, logs)
+    if least is None:
+        few = n * (values - 1) < MOST_DEGREE
+        brute = "equations of samples are of no use beside those of entries: brute-force"
+        return estimate(
+            reason=brute if few else f"no degree up to {MOST_DEGREE} ends the computation"
+        )
+    regular, degree, count = least
+    bits, count_bits = basis_bits(n, regular), log2(max(1, count))
+    return estimate(
+        rop=OMEGA * bits,
+        mem=2 * bits,
+        d=regular,
+        t=degree // 2,
+        m=count if count_bits <= EXACT_BELOW else None,
+        sample_bits=count_bits,
+        prob=success,
+        search=f"all t, regularity up to {MOST_DEGREE}; that of the best is exact",
+        note=f"2^{count_bits:.1f} equations of degree {degree}, degree of regularity {regular}, "
+        f"linear algebra with omega = {OMEGA:g}, the least possible",
+    )
+
+
+def no_field(parameters: LweParameters) -> str:
+    """Return why there are no equations over the field Z_q; empty if there are."""
+    q = parameters.q
+    if parameters.error is None or not parameters.error.deviation:
+        return "no error: linear algebra does it"
+    if q % 2 and q.bit_length() > _MOST_BITS:
+        return f"q has {q.bit_length()} bits: whether it is a prime is tested up to {_MOST_BITS}"
+    if q > 2 and not (q % 2 and fmpz(q).is_probable_prime()):
+        shown = str(q) if parameters.log2_q < 64 else f"2^{parameters.log2_q:.1f}"
+        return f"q = {shown} is no prime: only polynomials over the field Z_q are counted"
+    return ""
+
+
+def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Array, Array]:
+    """List degrees w of equations, and ln of how many of them hold together as often as asked.
+
+    Errors within [-t, t] give degree 2t + 1; errors of a bounded range of w values always hold.
+
+    >>> from hardness.lwe.laws import gaussian
+    >>> degrees, logs = equations(gaussian(3.0, q=3329), None)
+    >>> int(degrees[1]), round(math.exp(logs[1]))
+    (19, 6)
+    """
+    tail = _tails(law)
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.where(
+            tail > _SMALL_TAIL,
+            np.log(np.floor(math.log(success) / np.log1p(-np.exp(tail)))),
+            math.log(-math.log(success)) - tail,
+        )
+    degrees = 2.0 * np.arange(len(tail)) + 1
+    if law.kind != "gaussian":
+        degrees, logs = np.append(degrees, law.values), np.append(logs, np.inf)
+    if rows is not None:
+        logs = np.minimum(logs, math.log(rows) if rows else -math.inf)
+    kept = (logs >= 0) & (degrees <= MOST_DEGREE)
+    return np.asarray(degrees[kept], float), np.asarray(logs[kept], float)
+
+
+def _tails(law: Law) -> Array:
+    """Compute ln Pr[|e| > t] for t = 0, 1, .. below the whole range; none but for bell curves."""
+    half = MOST_DEGREE // 2
+    if law.kind == "gaussian" and 0 < law.deviation <= _TABLE:
+        x = np.arange(half + 64 + round(8 * law.deviation))
+        weights = -((x / law.deviation) ** 2) / 2
+        beyond = np.logaddexp.accumulate(weights[::-1])[::-1]  # of t and above
+        whole = np.logaddexp(0.0, math.log(2) + beyond[1])
+        return math.log(2) + beyond[1 : half + 1] - whole
+    if law.kind == "cbd":
+        eta = law.high
+        shares = np.array([math.comb(2 * eta, eta + i) / 4**eta for i in range(eta + 1)])
+        return np.log(2 * np.cumsum(shares[::-1])[::-1][1:])
+    return np.zeros(0)
+
+
+def secret_values(parameters: LweParameters, success: float = SUCCESS) -> int:
+    """Count the values of an entry of the secret: v; of a Gaussian, of all entries as often.
+
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> secret_values(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=6"))
+    3
+    """
+    law = parameters.secret
+    if law.kind == "gaussian" and law.weight is None:
+        degrees, logs = equations(law, None, success)
+        return int(degrees[logs >= math.log(parameters.n)].min(initial=law.values))
+    return law.values

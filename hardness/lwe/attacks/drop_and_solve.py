@@ -1,0 +1,186 @@
+"""Drop and solve: entries of the secret are guessed, and an attack runs on the others.
+
+Idea: zeta entries at random places of a secret of fixed weight h are taken to be 0, and redrawn
+until they are; of independent entries all values are tried, since nobody knows how many are 0.
+
+Success: C(n - zeta, h)/C(n, h) a choice, repeated until one is right with probability S; `arora-gb`
+may fail too, and has the root of S, as the choices have.
+
+Cost: the trials times the attack on n - zeta entries; each guess pays for all of it.
+
+Searched: zeta; for `usvp` together with its beta.
+
+Heuristics: those of the attack.
+
+Source: [ACW19]
+"""
+
+import math
+from dataclasses import replace
+from functools import cache, partial
+from math import log2
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hardness.lwe.attacks.arora_gb import arora_gb
+from hardness.lwe.attacks.usvp import usvp, usvp_at
+from hardness.lwe.embedding import Embedding
+from hardness.lwe.laws import Law, sparse
+from hardness.lwe.models import Array, Integers, Setting
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import scan, spread, window
+from hardness.lwe.success import SUCCESS, log_repetitions
+from instances.symmetric import log_binomial
+
+_MOST_VALUES = 128
+
+
+def ln_zeros(law: Law, n: int, zeta: ArrayLike) -> Array:
+    """Compute ln of the probability that zeta entries at random places are 0, of a fixed weight."""
+    h = law.weight or 0
+    return np.asarray(log_binomial(n - np.asarray(zeta), h) - log_binomial(n, h))
+
+
+def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> Array:
+    """Compute log2 of how often the attack runs behind guesses of zeta entries.
+
+    >>> from hardness.lwe.laws import uniform
+    >>> law = sparse(uniform(0, 1, q=3329), n=128, weight=10)
+    >>> round(2 ** float(log_trials(law, 128, 87)))
+    931820
+    """
+    if law.weight is None:
+        return np.asarray(zeta) * log2(law.alphabet + (law.zero > 0))
+    return log_repetitions(ln_zeros(law, n, zeta), success)
+
+
+def without(parameters: LweParameters, zeta: int) -> LweParameters:
+    """Drop entries of the secret that are guessed to be 0; its weight stays.
+
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> rest = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
+    >>> rest.n, rest.secret.weight, rest.secret.zero
+    (32, 8, 0.75)
+    """
+    n, law = parameters.n - zeta, parameters.secret
+    bits = parameters.size_bits * n / parameters.n
+    if law.weight is not None:
+        bits = parameters.size_bits + float(ln_zeros(law, parameters.n, zeta)) / math.log(2)
+        law = sparse(law, n, law.weight)
+    return replace(parameters, n=n, secret=law, size_bits=bits)
+
+
+def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate `usvp` behind guesses.
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> sparse = parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")
+    >>> best = guess_usvp(sparse, DEFAULT)
+    >>> best.beta < usvp(sparse, DEFAULT).beta, best.zeta > 100
+    (True, True)
+    """
+    whole = usvp(parameters, setting)
+    if reason := _refused(parameters, whole):
+        return behind(whole, parameters, 0, setting, reason)
+    n = parameters.n
+    few = min(n, (parameters.secret.weight or 0) + 1)
+
+    def cost(beta: Integers, zeta: Integers) -> Array:
+        runs = log_trials(parameters.secret, n, zeta, setting.success)
+        return runs + Embedding(parameters, setting.shape, zeta).cost(setting, beta)[0]
+
+    largest = whole.beta or Embedding(parameters).largest()
+    zeta = np.unique(np.linspace(0, n - few, 24).astype(np.int64))
+    point, rop = scan(cost, spread(2, largest, 40, dense=16), zeta)
+    near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 24).astype(np.int64).clip(2))
+    some = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
+    point, rop = min(((point, rop), scan(cost, near, np.unique(some))), key=lambda best: best[1])
+    if not rop < whole.rank:
+        return behind(whole, parameters, 0, setting)
+    beta, out = point
+    m = int(Embedding(parameters, setting.shape, out).cost(setting, np.array(beta))[1])
+    return behind(usvp_at(without(parameters, out), setting, beta, m), parameters, out, setting)
+
+
+def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate `arora-gb` behind guesses.
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> spec = "lwe:n=128,q=3329,sigma=3,secret=binary,h=10"
+    >>> guess_arora_gb(parse_parameters(spec, samples=512), DEFAULT).rop < 130
+    True
+    """
+    whole, n = arora_gb(parameters, setting), parameters.n
+    if reason := _refused(parameters, whole):
+        return behind(whole, parameters, 0, setting, reason)
+    few = min(n, (parameters.secret.weight or 0) + 1)
+    fixed = parameters.secret.weight is not None
+    root = replace(setting, success=math.sqrt(setting.success) if fixed else setting.success)
+
+    @cache
+    def rest(zeta: int) -> Estimate:
+        return arora_gb(without(parameters, zeta), root) if zeta else whole
+
+    def cost(left: Integers) -> Array:
+        ranks = np.array([rest(n - int(v)).rank for v in left])
+        return log_trials(parameters.secret, n, n - left, root.success) + ranks
+
+    if not whole.applies and whole.reason == rest(n - few).reason:
+        return behind(whole, parameters, 0, setting, whole.reason)
+    (left,), _ = scan(cost, spread(few, n, 14), few=3)
+    (left,), rop = scan(cost, window(left, 12, few, n), few=1)
+    zeta = n - left
+    if not math.isfinite(rop):
+        return behind(whole, parameters, 0, setting, rest(zeta).reason)
+    return behind(rest(zeta), parameters, zeta, root)
+
+
+def _refused(parameters: LweParameters, whole: Estimate) -> str:
+    if parameters.too_few:
+        return parameters.too_few
+    if parameters.secret.alphabet >= _MOST_VALUES:
+        return f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
+    return whole.reason if parameters.no_lattice or parameters.no_rows else ""
+
+
+def behind(
+    rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting, reason: str = ""
+) -> Estimate:
+    """Put an attack on the other entries behind a guess of zeta of them, or say why there is none.
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> toy = parse_parameters("lwe:n=128,q=251,sigma=3,secret=binary,h=4")
+    >>> guess = behind(usvp_at(without(toy, 78), DEFAULT, 2, 35), toy, 78, DEFAULT)
+    >>> guess.name, guess.d, round(guess.repetitions, 1)
+    ('guess+usvp', 86, 7.7)
+    """
+    law, source = parameters.secret, f"ACW19, {rest.source}"
+    refused = partial(Estimate, kind=rest.kind, source=source, model=rest.model, shape=rest.shape)
+    name = f"guess+{rest.name}"
+    if reason or not rest.applies:
+        return refused(name=name, reason=reason or rest.reason)
+    runs = float(log_trials(law, parameters.n, zeta, setting.success))
+    every = law.weight is None
+    if every and zeta and rest.rank + runs >= parameters.size_bits:
+        reason = "it tries nearly all secrets, at more than brute-force does"
+        return refused(name=name, reason=reason)
+    how = f"all 2^{runs:.1f} values" if every and zeta else "zeros"
+    draws = 0.0 if every else runs
+    note = f"{zeta} coordinates guessed, {how} at 2^{draws:.1f} choices of places"
+    return rest.changed(
+        name=name,
+        source=source,
+        rop=rest.rank + runs,
+        zeta=zeta,
+        space=runs if every else 0.0,
+        repetitions=draws,
+        prob=1.0 if every else math.exp(float(ln_zeros(law, parameters.n, zeta))),
+        sample_bits=max(rest.sample_bits or 0.0, log2(parameters.unique)),
+        search=f"scan of zeta; {rest.search}",
+        note="; ".join(part for part in (note, rest.note) if part),
+    )

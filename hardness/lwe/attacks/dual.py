@@ -1,0 +1,68 @@
+"""The dual attack: short vectors of the dual lattice tell samples from uniform ones.
+
+Idea: cosines of 2 pi <x, b>/q over 2^count short vectors have the mean e^(-D/2) on samples, else 0.
+
+Success: S for samples and for uniform labels: 2 z^2 e^D vectors, z the normal quantile of S;
+cosines have variance 1/2 and the threshold stands midway.
+
+Cost: the vectors of the cost model, and 4 160 operations for each.
+
+Searched: beta and m. All of the secret is in the lattice.
+
+Heuristics: the shape of reduced bases, vectors of one length, independent cosines.
+
+Source: [MR09, Albrecht17, EJK20]
+"""
+
+import numpy as np
+
+from hardness.lwe.models import Integers, Setting
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import scan
+from hardness.lwe.short_vectors import (
+    TABLE,
+    WIDE,
+    Priced,
+    ShortVectors,
+    dual_estimate,
+    dual_refused,
+    refined,
+)
+from hardness.lwe.success import log_told
+
+SOURCE = "MR09, Albrecht17, EJK20"
+
+
+def dual(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate the attack at its least cost.
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> best = dual(parse_parameters(kyber, samples=512), DEFAULT)
+    >>> best.beta, best.d, round(best.rop, 1)
+    (423, 1014, 149.6)
+    """
+    lattice = ShortVectors(parameters, setting)
+    if lattice.reason:
+        return dual_refused("dual", SOURCE, lattice.reason)
+    n = parameters.n
+
+    def price(beta: Integers, m: Integers) -> Priced:
+        count = lattice.loss(beta, m, n) + log_told(setting.success)
+        return lattice.price(beta, m, n, count, count + TABLE, 0.0)
+
+    def best(beta: Integers) -> np.ndarray:
+        return price(beta, lattice.samples(beta, n))["rop"]
+
+    most = setting.model.cost(1 << 14, 1 << 14)
+    (beta,), rop = scan(best, lattice.blocks(float(most)))
+    if not rop < most:
+        return dual_refused("dual", SOURCE, WIDE)
+    m = int(lattice.samples(np.array(beta), n))
+    beta, m = refined(lambda *at: price(*at)["rop"], (beta,), m, lattice, [])
+    priced = price(np.array([beta]), np.array([m]))
+    estimate = dual_estimate("dual", SOURCE, lattice, priced, beta, m)
+    more = f"tells samples from uniform ones by {estimate.note}"
+    return estimate.changed(standing="published", note=more, search="scan of beta and m")

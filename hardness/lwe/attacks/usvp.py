@@ -1,0 +1,115 @@
+"""The primal attack: secret and errors as the unique shortest vector of a lattice.
+
+Idea: Kannan's embedding makes (e, nu s', sigma_e) short: errors of m samples, entries of the secret
+scaled by nu = sigma_e/sigma_s [BG14], a last coordinate. n - kept further samples are spent on
+entries of the secret that are wider than errors [ACPS09]. The lattice has dimension d = m + n + 1
+and volume q^m nu^kept sigma_e; BKZ-beta finds the vector.
+
+Success: its projection on the last block is shorter than the vector that would stand there, under
+the geometric series assumption sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
+
+Cost: BKZ-beta in dimension d.
+
+Searched: beta; m is the least that succeeds, by halving up to its best value, d^2 ln delta = b with
+ln Vol = a d - b; models whose enumeration is cheaper from d > 3/2 beta on try that d too.
+
+Heuristics: the shape of reduced bases, and that the projection has its expected length.
+
+Source: [ADPS16, AGVW17]
+"""
+
+import math
+
+import numpy as np
+
+from hardness.lwe.embedding import Embedding
+from hardness.lwe.models import SMALL_BLOCK, Setting, log_delta
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import scan, spread
+
+SOURCE = "ADPS16, AGVW17"
+SMALL = "blocks too small for the vector to stand out"
+_ALL_BELOW = 512  # block sizes that are all tried
+
+
+def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate the attack at its least cost.
+
+    >>> from hardness.lwe.models import ROUGH
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> best = usvp(parse_parameters(kyber, samples=512), ROUGH)
+    >>> best.beta, best.m, best.d, round(best.rop, 2)
+    (406, 485, 998, 118.55)
+    """
+    if reason := reason_against(parameters):
+        return refused(setting, reason)
+    lattice = Embedding(parameters, setting.shape)
+    sizes = spread(2, lattice.largest(), 256, dense=_ALL_BELOW)
+    (beta,), cost = scan(lambda beta: lattice.cost(setting, beta)[0], sizes, few=4)
+    if cost == math.inf:
+        return refused(
+            setting,
+            "no block size makes the planted vector stand out: the errors are too wide, or the "
+            "samples too few",
+        )
+    return usvp_at(parameters, setting, beta, int(lattice.cost(setting, np.array(beta))[1]))
+
+
+def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> Estimate:
+    """Estimate the attack at a block size and a number of samples; a note says if it fails.
+
+    >>> from hardness.lwe.models import ROUGH
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> below = usvp_at(parse_parameters(kyber, samples=512), ROUGH, 405, 485)
+    >>> round(below.rop, 2), below.note
+    (118.26, 'blocks too small for the vector to stand out')
+    """
+    if reason := reason_against(parameters):
+        return refused(setting, reason)
+    lattice, d = Embedding(parameters, setting.shape), m + parameters.n + 1
+    rop, spent = float(setting.model.cost(beta, d)), parameters.n - int(lattice.kept(m))
+    notes = [SMALL] if lattice.margin(beta, m) < 0 else []
+    if beta < SMALL_BLOCK:
+        notes.append(
+            "too small for this model, whose figures are of larger block sizes: expect lattice "
+            "reduction to break it"
+        )
+    if spent:
+        notes.append(f"{spent} of the samples make the secret as small as the error")
+    return Estimate(
+        name="usvp",
+        kind="heuristic model",
+        source=SOURCE,
+        model=setting.model.name,
+        shape=setting.shape,
+        rop=rop,
+        red=rop,
+        beta=beta,
+        delta=float(np.exp(log_delta(beta))),
+        d=d,
+        m=m,
+        sample_bits=math.log2(m + spent),
+        mem=float(setting.model.memory(beta)),
+        search="scan of block sizes; m: the least",
+        note="; ".join(notes),
+    )
+
+
+def reason_against(parameters: LweParameters) -> str:
+    """Return why the attack does not apply; empty if it may."""
+    return parameters.no_lattice or parameters.no_rows or parameters.too_few
+
+
+def refused(setting: Setting, reason: str) -> Estimate:
+    """Make the estimate of an attack that does not apply."""
+    return Estimate(
+        name="usvp",
+        kind="heuristic model",
+        source=SOURCE,
+        reason=reason,
+        model=setting.model.name,
+        shape=setting.shape,
+    )

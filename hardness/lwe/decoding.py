@@ -1,0 +1,404 @@
+"""Bounded distance decoding in a reduced lattice, behind guesses: what three attacks share.
+
+zeta of the n entries of the secret are guessed. The others, k = n - zeta, and m errors of samples
+form with a scale xi = sigma_e/sigma_s a lattice of dimension d = m + k and volume q^m xi^k, in
+which each guess gives a target at distance sigma_e sqrt(d). BKZ-beta reduces it once; under the
+geometric series assumption the Gram-Schmidt norms over sigma_e are exp(c + 2 j ln delta), counted
+from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicHermiteSpline
+from scipy.special import erf, gammaln
+
+from hardness.lwe.models import (
+    SMALL_BLOCK,
+    Array,
+    Integers,
+    Lattice,
+    Setting,
+    cut_line,
+    log_delta,
+)
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate
+from hardness.lwe.scan import TOYS, refine, scan, spread, window
+from hardness.lwe.success import log_repetitions
+
+_LARGEST_BLOCK = 5000
+_MOST = 4000.0  # bits: costs above it are of no interest
+_LN2 = math.log(2)
+_SMALL_N = 24  # up to which fewer samples are always tried
+_LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
+Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
+Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
+Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
+
+
+# ---- Babai's rounding
+
+
+def _ln_inside(u: Array) -> Array:
+    """Compute ln P[|x| < r/2] of a normal x, r = exp(u)."""
+    return np.log(erf(np.exp(u) / math.sqrt(8)))
+
+
+def _ln_meeting(u: Array) -> Array:
+    """Compute ln of E[max(0, 1 - |x|/r)]: y and y + x are rounded alike, y uniform in (0, r)."""
+    r = np.exp(u)
+    wide = erf(r / math.sqrt(2)) + math.sqrt(2 / math.pi) / r * np.expm1(-(r**2) / 2)
+    return np.log(np.where(r < 1e-2, r / math.sqrt(2 * math.pi), wide))
+
+
+@lru_cache
+def _integrals() -> CubicHermiteSpline:
+    """Integrate both from u to infinity, as (..., 2): in cells, by Gauss's rule."""
+    knots = np.linspace(_LOW, _HIGH, 1 + 40 * 80)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    step = knots[1] - knots[0]
+    inside = knots[:-1, None] + step * (nodes + 1) / 2
+    values = np.stack([_ln_inside(inside), _ln_meeting(inside)], axis=-1)
+    cells = (step / 2) * np.einsum("j,ijc->ic", weights, values)
+    tail = np.array([0.0, -math.sqrt(2 / math.pi) * math.exp(-_HIGH)])
+    totals = np.concatenate([np.cumsum(cells[::-1], axis=0)[::-1], np.zeros((1, 2))]) + tail
+    slopes = -np.stack([_ln_inside(knots), _ln_meeting(knots)], axis=-1)
+    return CubicHermiteSpline(knots, totals, slopes)
+
+
+def ln_babai(line: Line, slope: Array, first: Array, last: Array, zero: float) -> Array:
+    """Compute ln of the probabilities of Babai's rounding in coordinates j = first .. last - 1.
+
+    Returns (..., 2): that all errors are within the box [LP11], and that two targets which differ
+    by the error are rounded alike [Wun19]. The norms over the error's deviation are
+    exp(level + slope j), but exp(low) and exp(high) where that is beyond them, for a line (level,
+    low, high). What is cut off at exp(low) is not reduced: such a coordinate is one of the secret,
+    which is right with its probability of 0. Sums by Euler and Maclaurin's formula, whose next term
+    is below slope^3/720.
+
+    >>> norms = np.exp(0.5 + 0.01 * np.arange(40, 700))
+    >>> line = np.array(0.5), np.array(-np.inf), np.array(np.inf)
+    >>> both = ln_babai(line, np.array(0.01), np.array(40), np.array(700), 0.5)
+    >>> bool(abs(both[0] - np.log(erf(norms / math.sqrt(8))).sum()) < 1e-7)
+    True
+    """
+    total, last, (level, low, high) = _integrals(), np.maximum(first, last), line
+    start = np.clip(np.ceil((low - level) / slope), first, last)
+    end = np.clip(np.floor((high - level) / slope) + 1, start, last)
+    u = np.clip(level + slope * np.stack(np.broadcast_arrays(start, end)), _LOW, _HIGH)
+    h = np.asarray(slope)[..., None]
+    sums = total(u) / h - total(u, 1) / 2 + h * total(u, 2) / 12
+    logs = np.where((end > start)[..., None], np.minimum(sums[0] - sums[1], 0.0), 0.0)
+    if not np.isfinite(low).any() or (low < _LOW).all():  # gsa: nothing is cut off
+        return logs
+    ends = (-total(np.clip(u, _LOW, _HIGH), 1) for u in (low, high))
+    tail, head = (np.minimum(next(ends), math.log(max(zero, 1e-300))), next(ends))
+    return logs + (start - first)[..., None] * tail + (last - end)[..., None] * head
+
+
+# ---- guesses
+
+
+class Guesses:
+    """Sets of guesses of zeta coordinates: all with at most w entries that are not 0.
+
+    Their numbers and probabilities, hypergeometric, are tabulated for the zeta that are asked for.
+    """
+
+    def __init__(self, parameters: LweParameters) -> None:
+        """Prepare the set of no guess; `limit` prepares others."""
+        law, self.n = parameters.secret, parameters.n
+        usual = round(self.n * (1 - law.zero))  # of independent entries
+        self._ln_factorials = gammaln(np.arange(1.0, self.n + 2))
+        self._weight, self._law = usual if law.weight is None else law.weight, law
+        self.limit(0.0)
+
+    def limit(self, bits: float) -> None:
+        """Prepare sets of up to 2^bits guesses: weights up to columns - 1."""
+        each = (
+            1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))
+        )  # a weight's, at least
+        self.columns = 1 + min(self.n - 1, self._weight, int(bits / each))
+        self._signs = self._law.log2_signs(self.columns - 1) * _LN2
+        self._row = np.full(self.n + 1, -1)
+        self._tables = np.empty((0, 2, self.columns))
+
+    def sets(self, zeta: Integers, weight: Integers) -> tuple[Array, Array]:
+        """Return log2 of the number and ln of the probability of weights up to `weight`.
+
+        The number is infinite if there are no such sets, or too many.
+        """
+        if len(missing := np.unique(zeta[self._row[zeta] < 0])):
+            self._row[missing] = len(self._tables) + np.arange(len(missing))
+            self._tables = np.concatenate([self._tables, self._tabulate(missing[:, None])])
+        row, column = self._row[zeta], np.clip(weight, 0, self.columns - 1)
+        space = np.where(weight < self.columns, self._tables[row, 0, column], np.inf)
+        return space, np.where(weight < 0, -np.inf, self._tables[row, 1, column])
+
+    def _choose(self, n: ArrayLike, k: ArrayLike) -> Array:
+        f, n, k = self._ln_factorials, np.asarray(n), np.asarray(k)
+        logs = f[n] - f[np.clip(k, 0, n)] - f[np.clip(n - k, 0, n)]
+        return np.where((k >= 0) & (k <= n), logs, -np.inf)
+
+    def _tabulate(self, zeta: Integers) -> Array:
+        w = np.arange(self.columns)
+        ways = self._choose(zeta, w)
+        rest = self._choose(self.n - zeta, self._weight - w)
+        shares = ways + rest - self._choose(self.n, self._weight)
+        table = np.logaddexp.accumulate(np.stack([ways + self._signs, shares], axis=1), axis=2)
+        table[:, 0] /= _LN2
+        table[:, 0][w > zeta] = np.inf
+        table[:, 1] = np.minimum(table[:, 1], 0.0)
+        return table
+
+
+# ---- lattices
+
+
+class Decoding:
+    """The lattices of a problem, in the units of the error, for arrays of beta, zeta and d."""
+
+    def __init__(self, parameters: LweParameters, setting: Setting) -> None:
+        """Read off what the lattices depend on."""
+        self.parameters, self.model, self.shape = parameters, setting.model, setting.shape
+        self.success = setting.success
+        self.n = parameters.n
+        self.rows = math.inf if parameters.rows is None else parameters.rows
+        self.reason = parameters.no_lattice or parameters.no_rows or parameters.too_few
+        if not self.reason and parameters.error is not None:
+            self.ln_width = parameters.ln_q - parameters.error.ln_deviation
+            self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+            narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
+            self.reason = "" if narrow else "the errors are too wide for q"
+
+    def blocks(self, bits: float) -> Integers:
+        """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
+        sizes = np.arange(2, min(_LARGEST_BLOCK, self.widest) + 1)
+        sizes = sizes[self.model.cost(sizes, sizes) <= bits]
+        few = np.linspace(2, sizes.max(initial=2), 48).astype(np.int64)
+        return np.unique(np.append(few, (19, 20)))  # where models of sieves begin
+
+    @cached_property
+    def widest(self) -> int:
+        """The largest d that can be of use."""
+        top = int(self.best_dimension(np.array(_LARGEST_BLOCK), np.array(0)))
+        return int(min(max(top, self.n + 1, _LARGEST_BLOCK), self.n + self.rows))
+
+    def best_dimension(self, beta: Integers, zeta: Integers) -> Integers:
+        """Find the d beyond which norms from the last fall: d^2 = k ln(q/xi)/ln delta.
+
+        If a flat tail is cut off they stay from k + ln(q/xi)/(4 ln delta) on, while a head grows.
+        """
+        k, log = self.n - zeta, log_delta(beta)
+        best = np.sqrt(k * self.ln_ratio / log)
+        if self.shape != "gsa":
+            half = self.ln_ratio / log / 4
+            best = np.where((self.shape == "zgsa") & (k > half), k + half, best) + 2
+        d = np.maximum(np.maximum(np.ceil(best), k + 1), beta)
+        return np.minimum(d, k + self.rows).astype(np.int64)
+
+    def valid(self, beta: Integers, zeta: Integers, d: Integers) -> Array:
+        """Return whether there are such lattices, and blocks in them."""
+        k = self.n - zeta
+        return (beta <= d) & (d > k) & (d <= k + self.rows)
+
+    def line(self, beta: Integers, zeta: Integers, d: Integers) -> Line:
+        """Compute the line of Gram-Schmidt norms."""
+        k, ln_tail = self.n - zeta, self.ln_width - self.ln_ratio
+        lattice = Lattice(m=d - k, tail=k, ln_q=self.ln_width, ln_tail=ln_tail)
+        return cut_line(self.shape, lattice, beta)
+
+    @cached_property
+    def _needs(self) -> Array:
+        """The mean of the logarithms of the last eta norms that decoding needs, by eta."""
+        eta = np.arange(float(1 << self.widest.bit_length()))
+        size = eta + 1
+        return (size * np.log(size * math.pi) / 2 - gammaln(size / 2 + 1)) / np.maximum(eta, 1)
+
+    @cached_property
+    def _calls(self) -> tuple[Array, Integers]:
+        """log2 of a call in the last eta vectors, and the eta of the cheapest from each on."""
+        size = np.maximum(np.arange(self.widest + 2.0) + 1, 2)
+        calls = self.model.cost(size, size)
+        least = np.minimum.accumulate(calls[::-1])[::-1]
+        eta = np.where(calls <= least, np.arange(len(least)), len(least))
+        return calls, np.minimum.accumulate(eta[::-1])[::-1]
+
+    def call(self, eta: Integers) -> Array:
+        """Compute log2 of a call for a shortest vector of dimension eta + 1."""
+        return self._calls[0][eta]
+
+    def last_block(self, beta: Integers, line: Line, more: Integers) -> Integers:
+        """Find the cheapest eta from `more` above the least that decodes; beyond `widest` if none.
+
+        A block of the last eta norms decodes if sqrt(eta + 1), the length of what is looked for, is
+        at most the Gaussian heuristic of these norms and the embedding's own, 1, and if it reaches
+        above a flat tail, whose norms count as if the line went on there. What that asks of the
+        norms falls with eta for ln delta > 0.00054, block sizes up to 5000.
+        """
+        last, low, high = line
+        slope, head = log_delta(beta), np.array(np.inf)
+        if self.shape != "gsa":
+            last = np.where(np.isfinite(last), last, 0.0)
+            head = np.floor((high - last) / (2 * slope)) + 1
+        short = np.zeros_like(beta)  # the largest block known not to decode
+        for bit in range(self.widest.bit_length() - 1, -1, -1):
+            eta = short + (1 << bit)
+            mean = last + slope * (eta - 1)
+            if self.shape != "gsa":  # a head that is cut off at `high`
+                cut = np.maximum(0, eta - head)
+                mean -= cut * (last + slope * (2 * eta - cut - 1) - high) / eta
+                mean = np.where(last + 2 * slope * (eta - 1) > low + 1e-9, mean, -np.inf)
+            short = short + ((self._needs[eta] > mean) << bit)
+        return self._calls[1][np.minimum(short + 1 + more, self.widest + 1)]
+
+    def room(self, zeta: Integers, d: Integers) -> Array:
+        """Compute log2 of how many targets are decoded before one is by chance, at least 0.
+
+        It is the lattice's volume over that of a ball of the error's size.
+        """
+        ln_ball = d / 2 * np.log(math.pi * d) - gammaln(d / 2 + 1)
+        return (d * self.ln_width - (self.n - zeta) * self.ln_ratio - ln_ball) / _LN2
+
+    def babai(self, beta: Integers, line: Line, first: Integers, d: Integers) -> Array:
+        """Compute ln of both probabilities of Babai's rounding in coordinates first .. d - 1."""
+        zero = self.parameters.secret.zero
+        return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
+
+    def reading(self, zeta: Any, d: Any) -> Any:
+        """Compute log2 of the numbers in all samples that are read, with those that are spent."""
+        return self.parameters.reading(d - (self.n - zeta))
+
+    def repeated(
+        self,
+        beta: Integers,
+        zeta: Integers,
+        d: Integers,
+        *,
+        able: Array,
+        ln_prob: Array,
+        each: Array,
+    ) -> Priced:
+        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob); infinite if not able."""
+        tries = log_repetitions(ln_prob, self.success)
+        red, svp = tries + self.model.cost(beta, d), tries + each
+        rop = np.maximum(np.logaddexp2(red, svp), self.reading(zeta, d))
+        rop = np.where(able, rop, np.inf)
+        return {"rop": rop, "red": red, "svp": svp, "repetitions": tries, "ln_prob": ln_prob}
+
+
+def places(n: int) -> Integers:
+    """List numbers of guessed entries for a coarse grid.
+
+    >>> places(6).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    return np.unique(np.append(np.linspace(0, n - 1, 28).astype(np.int64), n - spread(1, n, 5)))
+
+
+def search(
+    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 1
+) -> Point | None:
+    """Scan beta, zeta and weights at the best dimension, then d and the last block too.
+
+    price: of arrays, as of a point. What it costs without guesses bounds block sizes and, to the
+    power `root`, guesses. If reading samples is what costs, fewer are tried. None if none decodes.
+    """
+
+    def scanned(dimension: Callable[[Integers, Integers], Integers], *axes: Integers) -> float:
+        def cost(beta: Integers, zeta: Integers, weight: Integers) -> Array:
+            d = dimension(beta, zeta)
+            return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
+
+        point, bits = scan(cost, *axes, few=16 if len(axes[1]) == 1 else 8)
+        starts.append((*point, int(dimension(*map(np.array, point[:2]))), 0))
+        return min(bound, bits)
+
+    starts: list[Point] = []
+    n, none = lattice.n, np.zeros(1, np.int64)
+    bound = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
+    best = lattice.best_dimension
+    for dimension in (best, lambda beta, zeta: np.maximum(beta + 1, n + 1), best):
+        bound = scanned(dimension, lattice.blocks(bound), none, none)
+    ends = [(2, _LARGEST_BLOCK), (0, 0), (0, 0), (2, lattice.widest), (0, 1 << 10)]
+    if guesses and n > 1:
+        guesses.limit(root * bound)
+        weights = spread(0, guesses.columns - 1, 7, dense=4)
+        bound = scanned(best, lattice.blocks(bound), places(n), weights)
+        ends[1:3] = (0, n - 1), (0, guesses.columns - 1)
+        beta, zeta, weight, *_ = starts[-1]  # once more, finer: each weight has a least of its own
+        near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
+        out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
+        bound = scanned(best, np.unique(near), np.unique(out), window(weight, 3, *ends[2]))
+    beta, zeta, weight, d, _ = starts[-1]
+    if n <= _SMALL_N or bound < lattice.reading(zeta, d) + 1:
+        k = n - zeta
+        sizes = k + spread(1, max(1, d - k), 12)
+        starts += [(b, zeta, weight, int(d), 0) for d in sizes for b in {*TOYS, beta}]
+    steps = np.tile(
+        [
+            4,
+            *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3], strict=True)),
+            max(16, d // 64),
+            8,
+        ],
+        (len(starts), 1),
+    )
+    point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, np.array(ends).T)
+    return point if math.isfinite(bits) else None
+
+
+def decoded(
+    name: str,
+    source: str,
+    lattice: Decoding,
+    price: Callable[..., Priced],
+    guesses: Guesses | None = None,
+    root: int = 0,
+) -> Estimate:
+    """Estimate an attack at its least cost; root: which of the guesses is stored, none if 0."""
+    refused = partial(Estimate, name=name, kind="heuristic model", source=source)
+    if lattice.reason:
+        return refused(reason=lattice.reason)
+    point = search(lattice, price, guesses, max(1, root))
+    if point is None:
+        reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
+        return refused(reason=reason)
+    beta, zeta, weight, d, _ = point
+    cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
+    if not math.isfinite(cost["rop"]):
+        return refused(reason="more guesses than the lattice tells apart")
+    eta, m = int(cost["eta"]), d - (lattice.n - zeta)
+    stored = float(cost["space"]) / root if root else 0.0
+    notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
+    if beta < SMALL_BLOCK:
+        notes.append("block sizes below 50, of which cost models say little")
+    return Estimate(
+        name=name,
+        kind="heuristic model",
+        source=source,
+        rop=float(cost["rop"]),
+        red=float(cost["red"]),
+        svp=float(cost["svp"]),
+        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored),
+        sample_bits=lattice.parameters.label_bits(m),
+        repetitions=float(cost["repetitions"]),
+        space=float(cost["space"]),
+        prob=math.exp(float(cost["ln_prob"])),
+        delta=math.exp(float(log_delta(beta))),
+        beta=beta,
+        eta=eta,
+        zeta=zeta,
+        weight=weight if zeta else None,
+        d=d,
+        m=m,
+        search="scan of beta, zeta, d, eta; all weights" if zeta else "scan of beta, d and eta",
+        note="; ".join(notes),
+        model=lattice.model.name,
+        shape=lattice.shape,
+    )

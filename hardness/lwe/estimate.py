@@ -1,0 +1,214 @@
+"""All attacks on a problem, and what is known of statistical queries beside them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import log2
+from types import MappingProxyType
+
+from hardness.bounds import checker
+from hardness.bounds.certificate import Claim
+from hardness.bounds.certify import certify
+from hardness.lwe.attacks.arora_gb import arora_gb
+from hardness.lwe.attacks.arora_ge import arora_ge
+from hardness.lwe.attacks.bdd import bdd
+from hardness.lwe.attacks.bdd_hybrid import bdd_hybrid
+from hardness.lwe.attacks.bdd_mitm_hybrid import bdd_mitm_hybrid
+from hardness.lwe.attacks.bkw import bkw
+from hardness.lwe.attacks.brute_force import brute_force
+from hardness.lwe.attacks.coded_bkw import coded_bkw
+from hardness.lwe.attacks.drop_and_solve import guess_arora_gb, guess_usvp
+from hardness.lwe.attacks.dual import dual
+from hardness.lwe.attacks.dual_guess import dual_guess
+from hardness.lwe.attacks.dual_hybrid import dual_hybrid
+from hardness.lwe.attacks.linear_algebra import linear_algebra
+from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle
+from hardness.lwe.attacks.restricted_elimination import restricted_elimination
+from hardness.lwe.attacks.usvp import usvp
+from hardness.lwe.models import DEFAULT, SMALL_BLOCK, Setting
+from hardness.lwe.parameters import LweParameters
+from hardness.lwe.record import Estimate, Estimates
+from hardness.lwe.scan import spread
+from instances.errors import ToolkitError, unknown
+from instances.family import Family, require
+
+Attack = Callable[[LweParameters, Setting], Estimate]
+LATTICE: dict[str, Attack] = {  # their cost depends on what is assumed of lattice reduction
+    "usvp": usvp,
+    "bdd": bdd,
+    "bdd_hybrid": bdd_hybrid,
+    "bdd_mitm_hybrid": bdd_mitm_hybrid,
+    "dual": dual,
+    "dual_guess": dual_guess,
+    "dual_hybrid": dual_hybrid,
+    "guess+usvp": guess_usvp,
+}
+OTHERS: dict[str, Attack] = {
+    "arora-gb": arora_gb,
+    "arora-ge": arora_ge,
+    "bkw": bkw,
+    "brute-force": brute_force,
+    "coded-bkw": coded_bkw,
+    "guess+arora-gb": guess_arora_gb,
+    "linear-algebra": linear_algebra,
+    "meet-in-the-middle": meet_in_the_middle,
+    "restricted-elimination": restricted_elimination,
+}
+SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
+_FORMS = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid", "dual", "dual_guess", "dual_hybrid", "coded-bkw")
+_ROUNDING = 1e-9
+_TOY = 48
+BEYOND = "these parameters are of no family here, of which one could be certified"
+QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
+
+
+def estimate_all(
+    parameters: LweParameters,
+    spec: str,
+    settings: Sequence[Setting] = (),
+    only: Sequence[str] = (),
+    family: Family | None = None,
+    name: str = "",
+    levels: Mapping[str, float] = MappingProxyType({}),
+    claimed: int | None = None,
+) -> Estimates:
+    """Estimate what each attack costs on a problem; raises UsageError for unknown attacks.
+
+    settings: what is assumed of lattice reduction, each on its own, and one probability of success;
+    none: the default. only: the names of some attacks. family: of which a certificate stands
+    beside. name: of a set. levels: other probabilities of success, of some attacks. claimed: the
+    bits of security that are claimed for the set.
+
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> spec = "lwe:n=80,q=113,sigma=3,secret=binary,h=6"
+    >>> both = ("meet-in-the-middle", "brute-force")
+    >>> estimate_all(parse_parameters(spec), spec, only=both).least.name
+    'meet-in-the-middle'
+    """
+    every = {**LATTICE, **OTHERS}
+    for attack in only:
+        if attack not in every:
+            raise unknown("attack", attack, list(every))
+    samples = parameters.samples
+    require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
+    unlike = {(one.model.name, one.shape): one for one in settings or (DEFAULT,)}
+    settings, parameters = tuple(unlike.values()), parameters.shifted()
+    estimates = [
+        estimate_attack(attack, parameters, replace(each, success=levels.get(attack, each.success)))
+        for attack in dict.fromkeys(only) or every
+        for each in (settings if attack in LATTICE else settings[:1])
+    ]
+    queries, average, reason = _queries(family)
+    return Estimates(
+        spec=spec,
+        name=name or spec,
+        samples=samples,
+        success=settings[0].success,
+        estimates=tuple(estimates),
+        queries=queries,
+        average=average,
+        no_queries=reason,
+        level=claimed,
+    )
+
+
+def estimate_attack(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate one attack, by the cheapest form of the problem and with the samples there are.
+
+    It is refused if it needs more labels than there are, or than single a secret out. None costs
+    less than it takes to read the n entries of each of its samples: if that is what it costs, their
+    number is halved to where it costs as much otherwise.
+
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> wide = parse_parameters("lwe:n=64,q=97,sigma=1,secret=gaussian,spread=2", 96)
+    >>> "of 32 samples" in estimate_attack("usvp", wide, DEFAULT).note
+    False
+    """
+    best = _of_all(name, parameters, setting)
+    if not best.applies or best.samples is None:
+        return best
+
+    def reads(estimate: Estimate) -> bool:
+        bits = log2(parameters.n) + (estimate.sample_bits or 0.0)
+        return estimate.applies and estimate.rank <= bits
+
+    tried, low, high = [best], min(parameters.unique, best.samples), best.samples
+    while reads(best) and low < high:
+        middle = (low + high) // 2
+        tried.append(_of_all(name, replace(parameters, samples=middle), setting))
+        low, high = (low, middle) if reads(tried[-1]) else (middle + 1, high)
+    small = name in LATTICE and (best.beta or SMALL_BLOCK) < SMALL_BLOCK
+    if small and parameters.n <= _TOY:  # whose scans end near the least only
+        few = spread(1, best.samples, 12)
+        tried += [_of_all(name, replace(parameters, samples=int(m)), setting) for m in few]
+    return min(tried, key=lambda estimate: estimate.rank)
+
+
+def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
+    if name in LATTICE and setting.shape != "gsa" and name not in SHAPED:
+        reason = f"its formula is for the shape gsa, {setting.shape} is given"
+        best = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
+    elif name in _FORMS:
+        best = _of_forms({**LATTICE, **OTHERS}[name], parameters, setting)
+    else:
+        best = {**LATTICE, **OTHERS}[name](parameters, setting)
+    if name in LATTICE:
+        best = best.changed(model=setting.model.name, shape=setting.shape)
+    if best.reason or best.sample_bits is None:
+        return best
+    bits, samples = max(best.sample_bits, log2(parameters.unique)), parameters.samples
+    best = best.changed(sample_bits=bits)
+    if samples is None or bits <= log2(samples) + _ROUNDING:
+        return best.at_least(log2(parameters.n) + bits, "it reads all entries of its samples")
+    few = f"not reachable with {samples} samples: it needs {best.sample_words}"
+    return Estimate(
+        name=best.name,
+        kind=best.kind,
+        source=best.source,
+        reason=parameters.too_few or few,
+        model=best.model,
+        shape=best.shape,
+    )
+
+
+def _of_forms(attack: Attack, parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate an attack on the form of a problem in which it costs the least.
+
+    Replacing the secret by the errors of n samples is linear algebra, n^3 operations.
+    """
+    tried = []
+    for form in parameters.forms():
+        estimate = attack(form, setting)
+        if form.spent:
+            estimate = estimate.at_least(3 * log2(form.n), "it replaces the secret by errors")
+        if form.again:
+            also = f"in {form.again} of {form.rows} samples the error is an entry of the secret"
+            estimate = estimate.noted(also)
+        tried.append(estimate)
+    best = min(tried, key=lambda estimate: estimate.rank)
+    few = parameters.too_few if tried[1:] and not parameters.no_rows else ""
+    return best.changed(reason=few or best.reason) if best.reason else best
+
+
+def _counted(claim: Claim) -> str:
+    """Say how many members are counted, of how many secrets, and which are orthogonal."""
+    alike = int(claim.terms["alike"])
+    but = f", but for up to {alike} that are multiples of each other by units" if alike > 1 else ""
+    return (
+        f"{checker.short(claim.value)} members, of at most {checker.short(claim.upper, up=True)} "
+        f"secrets: where a is uniform their laws of a label are orthogonal{but}"
+    )
+
+
+def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:
+    """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
+    if family is None:
+        return (), "", BEYOND
+    try:
+        certificate = certify(family)
+    except ToolkitError as error:
+        return (), "", str(error)
+    claims = {claim.quantity: claim for claim in certificate.claims}
+    counted = claims.get("orthogonal-members")
+    average = "all secrets, as the family draws them"
+    average += f": {_counted(counted)}" if counted else ""
+    return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

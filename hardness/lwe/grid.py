@@ -1,0 +1,311 @@
+"""Costs over a grid of parameters, and the parameters that reach a level of security."""
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hardness.lwe.estimate import estimate_all
+from hardness.lwe.models import Setting
+from hardness.lwe.parameters import KEYS, parse_parameters
+from hardness.lwe.record import Estimate, Estimates
+from hardness.lwe.sets import spec_and_samples
+from instances import numbers
+from instances.errors import ToolkitError, UsageError
+from instances.export import frame
+from instances.parameters import key_values
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FORMAT = "hardness-grid/1"
+_MOST = 4096  # problems of a grid
+_WIDEST = 1 << 20  # values that a search looks at
+_FINENESS = 100  # parts of 1 that sigma is found to
+_CHECKED = 4  # larger values at which a found one is checked
+_RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
+_RANGE = re.compile(r"(2\^)?([0-9]{1,18})\.\.(?:2\^)?([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
+
+
+def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[str, list[str]]:
+    """Read "n=512..1024..128", "q=2^20..2^40..4" or "h=32,64"; raises UsageError.
+
+    >>> parse_range("q=2^20..2^24..2")
+    ('q', ['2^20', '2^22', '2^24'])
+    """
+    key, _, rest = (part.strip() for part in text.partition("="))
+    wrong = f"{option} {text[:60]} given"
+    if key not in KEYS:
+        raise UsageError(f"{wrong}: one of {', '.join(KEYS)}, as n=512..1024..128")
+    if ends := _RANGE.fullmatch(rest):
+        low, high, step = int(ends[2]), int(ends[3]), int(ends[4] or 1)
+        if rest.count("2^") not in (0, 2) or not (low <= high and step):
+            raise UsageError(f"{wrong}: the range is empty")
+        if (high - low) // step >= most:
+            raise UsageError(f"{wrong}: a range of at most {most} values")
+        return key, [f"{ends[1] or ''}{value}" for value in range(low, high + 1, step)]
+    listed = [part.strip() for part in rest.split(",")]
+    if not all(listed) or len(set(listed)) < len(listed):
+        raise UsageError(f"{wrong}: write n=512..1024..128, q=2^20..2^40..4 or h=32,64")
+    return key, listed
+
+
+def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
+    """List the values of a grid's parameters, the last key first; raises UsageError.
+
+    >>> grid_points(["n=64,80", "h=4"])
+    [{'n': '64', 'h': '4'}, {'n': '80', 'h': '4'}]
+    """
+    ranges = [parse_range(text) for text in over]
+    keys = [key for key, _ in ranges]
+    if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
+        raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
+    points = list(itertools.islice(itertools.product(*(each for _, each in ranges)), _MOST + 1))
+    if len(points) > _MOST:
+        raise UsageError(f"--over {', '.join(keys)} given: at most {_MOST} problems")
+    return [dict(zip(keys, point, strict=True)) for point in points]
+
+
+def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
+    """Return the words of a problem or of a named set, and how many samples there are."""
+    words, counted = spec_and_samples(text)
+    if words.partition(":")[0] not in ("lwe", "lwr"):
+        raise UsageError(f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set")
+    return words, counted if samples is None else samples
+
+
+def filled(words: str, values: dict[str, str]) -> str:
+    """Put values into the words of a problem, whether or not their keys stand there.
+
+    >>> filled("lwe:n=64,q=97,sigma=1", {"n": "80", "h": "6"})
+    'lwe:n=80,q=97,sigma=1,h=6'
+    """
+    name, _, rest = words.strip().partition(":")
+    return f"{name}:" + ",".join(
+        f"{key}={value}" for key, value in {**key_values(rest, name, list(KEYS)), **values}.items()
+    )
+
+
+def _estimated(
+    words: str, samples: int | None, settings: Sequence[Setting], only: Sequence[str]
+) -> Estimates:
+    return estimate_all(parse_parameters(words, samples), words, settings, only)
+
+
+def _least_row(estimates: Estimates | None) -> TableRow:
+    """Give the columns of a table that name the attacks of least cost."""
+    least, other = (estimates.least, estimates.uncontested) if estimates else (None, None)
+    return {
+        "least": estimates.label(least) if estimates and least else "-",
+        "rop": f"{least.rop:.1f}" if least and least.rop else None,
+        "beta": least.beta if least else None,
+        "uncontested": f"{other.name} {other.rank:.1f}" if other else "-",
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One problem of a grid: its parameters and its estimates, or why it has none."""
+
+    values: dict[str, str]
+    estimates: Estimates | None
+    reason: str = ""
+
+    @property
+    def least(self) -> Estimate | None:
+        """The attack of least cost."""
+        return self.estimates.least if self.estimates else None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Grid(Result):
+    """What problems over a grid of parameters cost; samples: None for any number."""
+
+    spec: str
+    samples: int | None
+    cells: tuple[Cell, ...]
+
+    def _rows(self) -> list[TableRow]:
+        return [
+            {
+                **cell.values,
+                **_least_row(cell.estimates),
+                "known": cell.least.known if cell.least else cell.reason or "no attack applies",
+            }
+            for cell in self.cells
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame: one row a problem, attack and model."""
+        return frame(
+            [
+                {**cell.values, "attack": estimate.name, **estimate.to_dict()}
+                for cell in self.cells
+                for estimate in (cell.estimates.estimates if cell.estimates else ())
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the grid as plain data; `problems` in the order of the last key first."""
+        return {
+            "format": FORMAT,
+            "spec": self.spec,
+            "samples": self.samples,
+            "over": list(self.cells[0].values),
+            "problems": [
+                {
+                    "values": cell.values,
+                    "least": estimates["least"],
+                    "rop": cell.least.rop if cell.least else None,
+                    "reason": cell.reason,
+                    "estimates": estimates["estimates"],
+                }
+                for cell in self.cells
+                for estimates in [
+                    cell.estimates.to_dict() if cell.estimates else {"least": None, "estimates": {}}
+                ]
+            ],
+        }
+
+
+def grid(
+    words: str,
+    over: Sequence[str],
+    samples: int | None = None,
+    settings: Sequence[Setting] = (),
+    only: Sequence[str] = (),
+    progress: Callable[[int], None] = lambda done: None,
+) -> Grid:
+    """Estimate all problems of a grid; raises UsageError if none of them is one.
+
+    words: "lwe:.." or "lwr:..", of which keys of the grid may be left out. over: ranges or lists.
+
+    >>> costs = grid("lwe:q=3329,sigma=3,secret=binary", ["n=64,80", "h=4,6"], only=["brute-force"])
+    >>> [round(cell.least.rop, 1) for cell in costs.cells]
+    [19.3, 26.2, 20.6, 28.2]
+    """
+    cells = []
+    for point in grid_points(over):
+        try:
+            estimates = _estimated(filled(words, point), samples, settings, only)
+            cells.append(Cell(values=point, estimates=estimates))
+        except ToolkitError as error:
+            cells.append(Cell(values=point, estimates=None, reason=str(error)))
+        progress(1)
+    if all(cell.estimates is None for cell in cells):
+        raise UsageError(cells[0].reason)
+    return Grid(spec=words, samples=samples, cells=tuple(cells))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SearchResult(Result):
+    """The parameter that reaches a level, its neighbour that does not, and both estimates.
+
+    below: None if the first value of the range reaches it. checked: further values at which the
+    level was seen to hold.
+    """
+
+    spec: str
+    samples: int | None
+    bits: float
+    key: str
+    value: str
+    found: Estimates
+    below: Estimates | None
+    checked: tuple[str, ...]
+
+    @property
+    def least(self) -> bool:
+        """Whether the least value was looked for, else the largest."""
+        return self.key in _RISING
+
+    def _rows(self) -> list[TableRow]:
+        return [
+            {"spec": estimates.words, **_least_row(estimates)}
+            for estimates in (self.found, self.below)
+            if estimates
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the result as plain data."""
+        return {
+            **{name: getattr(self, name) for name in ("spec", "samples", "bits", "key", "value")},
+            "found": self.found.to_dict(),
+            "below": self.below.to_dict() if self.below else None,
+            "checked": list(self.checked),
+        }
+
+
+def search(
+    words: str,
+    key: str,
+    bits: float,
+    samples: int | None = None,
+    settings: Sequence[Setting] = (),
+    only: Sequence[str] = (),
+) -> SearchResult:
+    """Find the least n, h or sigma, or the largest q, at which no attack costs below 2^bits.
+
+    key: "n=256..4096", "sigma=1..10" or "q=2^10..2^60". By bisection: costs rise with n, h and
+    sigma and fall with q; what is found is checked at further values. Raises UsageError if the
+    range does not reach the level, or costs are seen not to rise.
+
+    >>> search("lwe:q=2^20,sigma=3,secret=binary", "n=8..64", 30, only=["brute-force"]).value
+    '30'
+    """
+    name, values = _candidates(key)
+    known: dict[str, Estimates] = {}
+
+    def cost(index: int) -> float:
+        value = values[index]
+        if value not in known:
+            known[value] = _estimated(filled(words, {name: value}), samples, settings, only)
+        if (least := known[value].least) is None:
+            raise UsageError(f"{name}={value} given: no published attack here applies")
+        return least.rank
+
+    last = len(values) - 1
+    if cost(last) < bits:
+        raise UsageError(
+            f"{key} given: {name}={values[last]} has {cost(last):.1f} bits, {bits:g} are asked "
+            "for: widen the range"
+        )
+    low, high = 0, last  # high reaches the level
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if cost(middle) >= bits else (middle + 1, high)
+    steps = sorted({high + (last - high) * i // _CHECKED for i in range(1, _CHECKED + 1)})
+    if failed := [values[i] for i in steps if cost(i) < bits]:
+        raise UsageError(
+            f"{key} given: {name}={values[high]} has {bits:g} bits and {name}={failed[0]} has "
+            "not: costs do not rise over this range, take a narrower one"
+        )
+    return SearchResult(
+        spec=words,
+        samples=samples,
+        bits=bits,
+        key=name,
+        value=values[high],
+        found=known[values[high]],
+        below=known.get(values[high - 1]) if high else None,
+        checked=tuple(values[i] for i in steps),
+    )
+
+
+def _candidates(text: str) -> tuple[str, list[str]]:
+    """List the values of a range, from those that cost the least on."""
+    key, _, rest = (part.strip() for part in text.partition("="))
+    ends = rest.split("..")
+    if len(ends) != 2 or key not in (*_RISING, "q") or (key == "q") != rest.startswith("2^"):
+        raise UsageError(
+            f"--find {text[:60]} given: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60"
+        )
+    if key != "sigma":
+        _, values = parse_range(text, "--find", _WIDEST)
+        return key, values[::-1] if key == "q" else values
+    low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
+    if not 0 <= high - low <= _WIDEST:
+        raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
+    return key, [f"{value / _FINENESS:.2f}" for value in range(low, high + 1)]

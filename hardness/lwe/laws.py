@@ -1,0 +1,383 @@
+"""Laws of the entries of secrets and errors: moments, entropy, guesses and Fourier bias.
+
+Logarithms are kept where moduli or deviations are beyond what floats hold.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from instances.family import require
+from instances.text import cut
+
+_TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
+_REACH = math.sqrt(2 * (64 * math.log(2) - math.log(_TABLE * math.sqrt(2 * math.pi))))
+_SMALL_ANGLE = 1e-3
+_ROUNDING = 1e-12
+_WIDEST_SPARSE = 1e150  # a root mean square whose square is a float64
+MOST_LN = 700.0  # of a float64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """The distribution of an entry of the secret, or of an error.
+
+    ln_deviation: ln of the standard deviation, which may be beyond floats. low, high: the least and
+    the largest value; of a Gaussian, where its mass falls below 2^-64. zero: the probability of 0.
+    entropy: bits of an entry. guesses: bits of the expected guesses of an entry, at most. log_bias:
+    ln |E exp(2 pi i x/q)|. weight: how many entries are not 0, exactly; None if they are
+    independent. counts: of each value but 0, if it stands exactly so often. some: how many values
+    there are, if not all of low .. high. mode: the likeliest value, if it is not 0, and peak its
+    probability.
+
+    >>> ternary = uniform(-1, 1, q=3329)
+    >>> round(ternary.deviation, 3), ternary.alphabet
+    (0.816, 2)
+    """
+
+    kind: str
+    mean: float
+    ln_deviation: float
+    low: int
+    high: int
+    zero: float
+    entropy: float
+    guesses: float
+    log_bias: float
+    weight: int | None = None
+    counts: tuple[tuple[int, int], ...] = ()
+    some: int | None = None
+    mode: int = 0
+    peak: float = 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation, infinity beyond floats."""
+        return exp_or_inf(self.ln_deviation)
+
+    def ln_deviation_without(self, n: int, zeta: ArrayLike, outside: ArrayLike = 0) -> Any:
+        """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are taken out.
+
+        Of a fixed number of entries that are not 0 `outside` at least are among those; a larger
+        share of the others may vary less, so their largest deviation counts.
+
+        >>> law = sparse(uniform(0, 1, q=97), n=64, weight=8)
+        >>> float(round(np.exp(law.ln_deviation_without(64, 32)) ** 2, 4))
+        0.1875
+        """
+        if self.weight is None:
+            return np.full(np.shape(zeta), self.ln_deviation)
+        share = np.minimum(1.0, (self.weight - np.asarray(outside)) / (n - np.asarray(zeta, float)))
+        mean, square = self.mean * n / self.weight, self.rms**2 * n / self.weight
+        if np.any(outside) and mean:
+            share = np.minimum(share, square / (2 * mean**2))
+        variance = np.maximum(share * square - (share * mean) ** 2, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(variance) / 2
+
+    def shifted(self, n: int) -> "Law":
+        """Subtract the likeliest value from each of n entries.
+
+        >>> law = fixed(((1, 60), (2, 3)), n=64, q=97).shifted(64)
+        >>> law.counts, law.weight, law.low, law.high
+        (((-1, 1), (1, 3)), 4, -1, 1)
+        """
+        mode, zero, weight, counts = self.mode, self.peak, self.weight, self.counts
+        if weight and not counts and self.alphabet == 1 and n < 2 * weight < 2 * n:
+            mode, zero, weight = self.low or self.high, weight / n, n - weight
+        elif not mode:
+            return self
+        elif weight:
+            placed = [(0, n - weight)] if weight < n else []
+            counts = tuple((v - mode, c) for v, c in sorted([*counts, *placed]) if v != mode)
+            weight = sum(c for _, c in counts)
+        return replace(
+            self,
+            mean=self.mean - mode,
+            low=self.low - mode,
+            high=self.high - mode,
+            zero=zero,
+            weight=weight,
+            counts=counts,
+            mode=0,
+        )
+
+    @property
+    def values(self) -> int:
+        """How many values an entry takes."""
+        return self.some or self.high - self.low + 1
+
+    @property
+    def alphabet(self) -> int:
+        """How many values other than 0 an entry takes."""
+        return self.values - (self.zero > 0 if self.some else self.low <= 0 <= self.high)
+
+    def log2_signs(self, most: int) -> NDArray[np.float64]:
+        """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. most,).
+
+        >>> (2 ** fixed(((-1, 1), (1, 2)), n=6, q=97).log2_signs(4)).round(6).tolist()
+        [1.0, 2.0, 3.0, 3.0, 0.0]
+        """
+        w = np.arange(most + 1.0)
+        if not self.counts:
+            return w * log2(max(1, self.alphabet))
+        found = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
+        for _, count in self.counts:
+            taken = np.arange(min(count, most) + 1)
+            rest = np.arange(most + 1)[:, None] - taken
+            ways = np.where(rest >= 0, found[rest] - gammaln(taken + 1) / math.log(2), -math.inf)
+            found = np.logaddexp2.reduce(ways, axis=1)
+        return found + gammaln(w + 1) / math.log(2)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean square."""
+        return math.hypot(self.mean, self.deviation)
+
+
+def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], q: int) -> Law:
+    """Make a law of its values and their probabilities, (k,) each; q: the modulus, of log_bias."""
+    shares = shares / shares.sum()
+    mean = float(shares @ values)
+    deviation = math.sqrt(max(0.0, float(shares @ (values - mean) ** 2)))
+    kept = shares[shares > 0]
+    likeliest = np.flatnonzero(shares >= shares.max() * (1 - _ROUNDING))
+    mode = likeliest[np.argmin(np.round(abs(values[likeliest] - mean), 9))]
+    return Law(
+        kind=kind,
+        mean=mean,
+        ln_deviation=_ln(deviation),
+        low=int(values[0]),
+        high=int(values[-1]),
+        zero=float(shares[values == 0].sum()),
+        entropy=max(0.0, -float(kept @ np.log2(kept))),
+        guesses=2 * log2(float(np.sqrt(kept).sum())),
+        some=len(kept) if len(kept) < values[-1] - values[0] + 1 else None,
+        log_bias=_log_bias(values - mean, shares, q, deviation),
+        mode=int(values[mode]),
+        peak=float(shares[mode]),
+    )
+
+
+def _log_bias(
+    values: NDArray[np.float64], shares: NDArray[np.float64], q: int, deviation: float
+) -> float:
+    angles = 2 * math.pi * values * math.exp(-math.log(q))
+    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - the cosine's mean, all its digits
+    square = (1 - missing) ** 2 + float(shares @ np.sin(angles)) ** 2
+    if missing < _SMALL_ANGLE:
+        return math.log1p(-missing)
+    if square > 1e-20:
+        return math.log(square) / 2
+    return _wide(math.log(deviation), q)  # the sum is rounding there
+
+
+def _wide(ln_deviation: float, q: int) -> float:
+    """Compute ln |E exp(2 pi i x/q)| of a Gaussian: -2 pi^2 sigma^2/q^2."""
+    return -2 * exp_or_inf(2 * (math.log(math.pi) + ln_deviation - math.log(q)))
+
+
+def _ln(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def exp_or_inf(ln: float) -> float:
+    """Compute exp(ln), infinity beyond floats."""
+    return math.exp(ln) if ln < MOST_LN else math.inf
+
+
+def gaussian(sigma: float | Fraction, q: int) -> Law:
+    """Describe the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)).
+
+    >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
+    (3.725, 29)
+    """
+    require(sigma > 0, f"a standard deviation of {cut(str(sigma), 60)} given: it must be above 0")
+    if sigma <= _TABLE:
+        sigma = float(sigma)
+        density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi))) if sigma else 1.0
+        high = max(1, int(sigma * math.sqrt(2 * math.log(density * 2.0**64))))
+        values = np.arange(-high, high + 1.0)
+        weights = np.exp(-((values / sigma) ** 2) / 2) if sigma else (values == 0) + 0.0
+        return tabled("gaussian", values, weights, q)
+    sigma = Fraction(sigma)
+    high = int(sigma * Fraction(_REACH))
+    ln_sigma = math.log(sigma.numerator) - math.log(sigma.denominator)
+    return Law(
+        kind="gaussian",
+        mean=0.0,
+        ln_deviation=ln_sigma,
+        low=-high,
+        high=high,
+        zero=math.exp(-ln_sigma) / math.sqrt(2 * math.pi),
+        entropy=(ln_sigma + math.log(2 * math.pi * math.e) / 2) / math.log(2),
+        guesses=(ln_sigma + math.log(8 * math.pi) / 2) / math.log(2),
+        log_bias=_wide(ln_sigma, q),
+    )
+
+
+def cbd(eta: int, q: int) -> Law:
+    """Describe the centred binomial: eta coins less eta others. [ADPS16]
+
+    >>> cbd(2, q=3329).deviation
+    1.0
+    """
+    require(1 <= eta <= 512, f"eta={eta} given: a centred binomial takes 1 to 512")
+    weights = np.array([math.comb(2 * eta, i) / 4**eta for i in range(2 * eta + 1)])
+    return tabled("cbd", np.arange(-eta, eta + 1.0), weights, q)
+
+
+def uniform(low: int, high: int, q: int) -> Law:
+    """Describe the uniform distribution on low .. high.
+
+    >>> uniform(0, 1, q=97).mean
+    0.5
+    """
+    count = high - low + 1
+    require(
+        1 <= count <= q,
+        f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q",
+    )
+    ln = math.log(count)
+    angle = math.exp(math.log(math.pi) + ln - math.log(q))
+    if count == q:
+        log_bias = -math.inf
+    elif angle < _SMALL_ANGLE:  # the quotient loses its digits there
+        log_bias = -(angle**2) / 6 * (1 - 1 / count**2)
+    else:
+        turn = math.exp(math.log(math.pi) - math.log(q))
+        log_bias = math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
+    return Law(
+        kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
+        mean=(low + high) / 2 if count < q and (low + high).bit_length() < 1000 else 0.0,
+        ln_deviation=ln + (_ln(1 - 1 / count**2) - math.log(12)) / 2,
+        low=low,
+        high=high,
+        zero=1 / count if low <= 0 <= high else 0.0,
+        entropy=log2(count),
+        guesses=log2(count),
+        log_bias=log_bias,
+        mode=max(low, min(0, high)),
+        peak=1 / count,
+    )
+
+
+def tuniform(bits: int, q: int) -> Law:
+    """Describe integers of -2^b .. 2^b, both ends half as likely as the others.
+
+    >>> law = tuniform(1, q=97)
+    >>> round(law.deviation**2, 6), round(law.entropy, 6), law.values
+    (1.5, 2.25, 5)
+    """
+    require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")
+    half, count = 1 << bits, 2.0 ** (bits + 1)
+    inner = uniform(1 - half, half, q)  # half of it, the other half is one less
+    return replace(
+        inner,
+        kind="tuniform",
+        mean=0.0,
+        ln_deviation=_ln((count**2 / 2 + 1) / 6) / 2,
+        low=-half,
+        entropy=log2(count) + 1 / count,
+        guesses=2 * log2(count - 1 + math.sqrt(2)) - log2(count),
+        log_bias=inner.log_bias + math.log(abs(math.cos(math.pi / q))),
+    )
+
+
+def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
+    """Make each value other than 0 stand so often among n entries, at random places.
+
+    >>> law = fixed(((-1, 16), (1, 48)), n=256, q=3329)
+    >>> law.mean, law.weight, round(law.deviation, 4)
+    (0.125, 64, 0.4841)
+    """
+    weight = sum(count for _, count in counts)
+    require(
+        0 < weight <= n and all(count > 0 for _, count in counts),
+        f"counts of {weight} entries given: each at least 1, and {n} together at most",
+    )
+    zeros = [(0, n - weight)] if weight < n else []
+    values, shares = np.array(sorted([*counts, *zeros]), float).T
+    return replace(tabled("counts", values, shares, q), weight=weight, counts=counts)
+
+
+def sparse(law: Law, n: int, weight: int) -> Law:
+    """Make `weight` of n entries other than 0, at random places, each by a law but for its 0.
+
+    >>> law = sparse(uniform(-1, 1, q=3329), n=64, weight=16)
+    >>> round(law.deviation, 9), law.zero
+    (0.5, 0.75)
+    """
+    require(1 <= weight <= n, f"{weight} entries that are not 0 given: between 1 and n = {n}")
+    share = weight / n
+    kept = 1 - law.zero
+    require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
+    require(
+        law.rms < _WIDEST_SPARSE,
+        f"h or weight given with entries of size {law.rms:g}: take less than {_WIDEST_SPARSE:g}, "
+        "or leave it out",
+    )
+    inner = law.mean / kept
+    square = share * (law.rms**2 / kept)
+    variance = square - (share * inner) ** 2
+    surprise = (law.entropy - _coin(law.zero)) / kept  # of an entry that is not 0
+    return replace(
+        law,
+        mean=share * inner,
+        ln_deviation=_ln(variance) / 2 if variance > _ROUNDING * square else -math.inf,
+        low=min(law.low, 0),
+        high=max(law.high, 0),
+        zero=1 - share,
+        entropy=_coin(share) + share * max(0.0, surprise),
+        guesses=guess_bits(law.alphabet, 1 - share),
+        weight=weight,
+        some=law.alphabet + (share < 1) if law.some or not law.low <= 0 <= law.high else None,
+        mode=0,
+    )
+
+
+def mixed(law: Law, other: Law, share: float) -> Law:
+    """Mix two laws, `share` of the entries being of the other: means of logarithms, of bits."""
+
+    def mean(name: str) -> float:
+        return float((1 - share) * getattr(law, name) + share * getattr(other, name))
+
+    return replace(
+        law,
+        kind="mixed",
+        ln_deviation=mean("ln_deviation"),
+        low=min(law.low, other.low),
+        high=max(law.high, other.high),
+        zero=mean("zero"),
+        entropy=mean("entropy"),
+        guesses=mean("guesses"),
+        log_bias=mean("log_bias"),
+        weight=None,
+        counts=(),
+        some=None,
+    )
+
+
+def guess_bits(alphabet: int, zero: float) -> float:
+    """Bound the bits of guesses by those of values other than 0 that are all alike. [Arikan96]"""
+    kept = math.log2(alphabet) + math.log2(1 - zero) if zero < 1 else -math.inf
+    return 2 * float(np.logaddexp2(math.log2(zero) / 2 if zero else -math.inf, kept / 2))
+
+
+def _coin(rate: float) -> float:
+    return 0.0 if not 0 < rate < 1 else -rate * log2(rate) - (1 - rate) * log2(1 - rate)
+
+
+def brief_count(q: int) -> str:
+    """Write a modulus, or any count, in at most 18 characters.
+
+    >>> brief_count(2**100)
+    '2^100.00'
+    """
+    return str(q) if q < 10**18 else f"2^{log2(q):.2f}"

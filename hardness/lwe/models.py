@@ -1,0 +1,372 @@
+"""What lattice reduction reaches and what it costs: root Hermite factors, cost models, shapes.
+
+All functions take block sizes beta and dimensions d as numbers or arrays, which broadcast. Costs
+are log2 of operations, lengths natural logarithms.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.lwe.success import SUCCESS
+from instances.errors import unknown
+from instances.family import require
+
+Array = NDArray[Any]  # of floats, or of truth values
+Integers = NDArray[np.int64]
+
+_SURE = 1e-12  # of failure: roots of 1 less it are still below 1
+_FAR = 1e300  # ln of lengths that no vector has
+SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
+SMALL_BLOCK = 50  # below it models of cost say little
+
+# Root Hermite factors of small block sizes, as published estimates have them. [APS15]
+_SMALL_BETA = np.array([2.0, 5, 10, 15, 20, 25, 28, 40])
+_SMALL_LOG_DELTA = np.log([1.0219, 1.01862, 1.01616, 1.01485, 1.0142, 1.01342, 1.01331, 1.01295])
+
+
+def log_delta(beta: ArrayLike) -> Array:
+    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
+
+    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
+    interpolated between published values. It falls strictly.
+
+    >>> round(float(np.exp(log_delta(406))), 6)
+    1.003941
+    """
+    return _log_delta(beta)
+
+
+def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array]:
+    """Read a formula of block sizes from a table, if they are integers below 2^14."""
+    table = formula(np.arange(1 << 14))
+
+    def value(beta: ArrayLike) -> Array:
+        beta = np.asarray(beta)
+        if beta.dtype == np.int64 and beta.size and beta.max() < len(table):
+            return table[beta]
+        return formula(beta)
+
+    return value
+
+
+@_tabulated
+def _log_delta(beta: Array) -> Array:
+    large = np.maximum(beta, _SMALL_BETA[-1])
+    formula = np.log(np.pi * large) / large + np.log(large / (2 * np.pi * np.e))
+    small = np.interp(beta, _SMALL_BETA, _SMALL_LOG_DELTA)
+    return np.where(beta > _SMALL_BETA[-1], formula / (2 * (large - 1)), small)
+
+
+# ---- cost models
+
+
+class Vectors(NamedTuple):
+    """Short vectors of a lattice, all of about one length, and what they cost."""
+
+    ln_ratio: Array  # of their length to that of the first of a basis, delta^(d - 1) Vol^(1/d)
+    cost: Array  # log2 of operations
+    number: Array  # log2 of how many there are, at least as many as asked for
+    sieve: Array  # dimension of the sieve that holds them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A cost model of BKZ: one call of an oracle for shortest vectors, times the calls.
+
+    call: log2 of its operations, of (beta, d). calls: one; tours, 8 d of them unless the block is
+    the lattice; or progressive, C (d - beta) with C = 1/(1 - 2^-slope). All but one add LLL.
+    vectors_from: where many short vectors come from: the basis, the last sieve of the reduction, or
+    one more sieve. free: whether sieves have dimensions for free.
+    """
+
+    name: str
+    source: str
+    call: Callable[[Array, Array], Array]
+    calls: Literal["one", "tours", "progressive"]
+    vectors_from: Literal["basis", "last sieve", "one more sieve"] = "last sieve"
+    slope: float = 0.0
+    constant: float = 0.0
+    free: bool = False
+
+    @property
+    def log_c(self) -> float:
+        """log2 of C, by which all smaller dimensions cost more than the last."""
+        return -math.log2(-math.expm1(-self.slope * math.log(2)))
+
+    def cost(self, beta: ArrayLike, d: ArrayLike) -> Array:
+        """Compute log2 of the operations of BKZ of block size beta on a lattice of dimension d.
+
+        >>> round(float(MODELS["matzov"].cost(406, 998)), 2)
+        143.77
+        """
+        beta, d = np.asarray(beta), np.asarray(d, float)
+        call = self.call(beta, d)
+        if self.calls == "one":
+            return call + np.zeros(d.shape)
+        number = np.where(beta < d, np.log2(8 * d), 0.0)
+        if self.calls == "progressive":
+            many = self.log_c + np.log2(np.maximum(d - beta, 1))
+            number = np.where(beta < _ENUMERATED, number, many)
+        lll = 3 * np.log2(d)
+        return np.where(beta > 2, np.logaddexp2(call + number, lll), lll)
+
+    def sieve(self, dimension: Array) -> Array:
+        """Compute log2 of the operations of a sieve in all dimensions up to one."""
+        return self.log_c + self.slope * dimension + self.constant
+
+    def short(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
+        """Return ln of how much longer many vectors are than a first one, and the sieve they fill.
+
+        They are the first of randomised bases, reduced by LLL [Albrecht17]; or sqrt(4/3) times as
+        long, of the last sieve; or of one more, as large as costs what the reduction does [GJ21].
+        """
+        beta, d = np.broadcast_arrays(np.asarray(beta, np.int64), np.asarray(d, np.int64))
+        if self.vectors_from == "basis":
+            return np.full(beta.shape, math.log(2)), beta
+        ratio, size = np.full(beta.shape, math.log(4 / 3) / 2), beta
+        if self.free:
+            size = beta - free_dimensions(beta).astype(np.int64)
+        if self.vectors_from == "one more sieve":
+            more = (self.log_c + np.log2(np.maximum(d - beta, 1))) / self.slope
+            size = np.where(beta < d, np.minimum(d, (size + more).astype(np.int64)), size)
+            size = np.maximum(size, 2)  # a sieve of a dimension below 2 is none
+            ratio = ratio + (size - 1) * (log_delta(size) - log_delta(beta))
+        return ratio, size
+
+    def vectors(self, beta: ArrayLike, d: ArrayLike, count: ArrayLike) -> Vectors:
+        """Find what 2^count short vectors of a lattice reduced with block size beta cost.
+
+        >>> several = MODELS["matzov"].vectors(320, 1948, 68.8)
+        >>> int(several.sieve), round(float(several.cost), 1)
+        (333, 122.4)
+        """
+        ratio, size = self.short(beta, d)
+        cost, count = self.cost(beta, d), np.asarray(count, float)
+        if self.vectors_from == "basis":
+            one, more = count <= 0, np.logaddexp2(cost, count + 3 * np.log2(d))
+            number = np.maximum(count, 0.0) + np.zeros(size.shape)
+            return Vectors(np.where(one, 0.0, ratio), np.where(one, cost, more), number, size)
+        if self.vectors_from == "one more sieve":
+            cost = np.logaddexp2(cost, self.sieve(size))
+        held = _whole(SIEVE_WIDTH * size, np.floor)
+        again = _whole(np.maximum(count - held, 0.0), np.ceil)
+        return Vectors(ratio, cost + again, held + again, size)
+
+    def memory(self, beta: ArrayLike) -> Array:
+        """Compute log2 of the vectors that one call holds at a time."""
+        beta = np.asarray(beta, float)
+        if self.vectors_from == "basis":
+            return np.zeros(beta.shape)
+        return SIEVE_WIDTH * (beta - free_dimensions(beta) if self.free else beta)
+
+
+def _whole(bits: Array, rounded: Callable[[Array], Array]) -> Array:
+    """Round a number that is given by log2, as long as floats know the next integer."""
+    return np.where(bits < 50, np.log2(rounded(np.exp2(np.minimum(bits, 50.0)))), bits)
+
+
+def free_dimensions(beta: ArrayLike) -> Array:
+    """Compute by how many dimensions less than beta a sieve finds a shortest vector. [Ducas18]
+
+    f = beta ln(4/3)/ln(beta/(2 pi e)); the formula is for large beta, and f is in proportion to
+    beta below 40, where the formula would have it rise again.
+    """
+    return _free_dimensions(beta)
+
+
+@_tabulated
+def _free_dimensions(beta: Array) -> Array:
+    return beta * math.log(4 / 3) / np.log(np.maximum(beta, 40.0) / (2 * np.pi * np.e))
+
+
+_ENUMERATED = 20  # block sizes below it are enumerated by models of sieves with free dimensions
+
+
+def _chengu(beta: Array, d: Array) -> Array:
+    b = np.maximum(beta, 16.0)  # the fit rises from there on
+    nodes = 0.270188776350190 * b * np.log(b) - 1.0192050451318417 * b + 16.10305135200765
+    return nodes + math.log2(100)
+
+
+def _extended(near: tuple[float, float], far: tuple[float, float], switch: int) -> Callable:
+    """Make a call of enumeration with preprocessing in larger blocks, 64 cycles a node.
+
+    The second fit holds if that larger block is within the lattice. Both rise from 22 on.
+    """
+
+    def call(beta: Array, d: Array) -> Array:
+        b = np.maximum(beta, 22.0)
+        small = 0.1839 * b * np.log2(b) - near[0] * b + near[1]
+        large = 0.125 * b * np.log2(b) - far[0] * b + far[1]
+        return np.where((1.5 * beta >= d) | (beta <= switch), small, large) + 6
+
+    return call
+
+
+def roomy_dimension(beta: ArrayLike) -> Integers:
+    """Compute the least dimension, over 3/2 beta, from which on enumeration can be cheaper."""
+    return 3 * np.asarray(beta, np.int64) // 2 + 1
+
+
+def _line(slope: float, constant: float = 0.0) -> Callable[[Array, Array], Array]:
+    return lambda beta, d: slope * beta + constant
+
+
+def _gates(name: str, slope: float, constant: float, source: str, more: bool) -> Model:
+    """Make a model of sieves of 2^(slope dimension + constant) gates with dimensions for free."""
+
+    def gates(beta: Array) -> Array:
+        sieved = constant + slope * (beta - free_dimensions(beta))
+        return np.where(beta < _ENUMERATED, _chengu(beta, beta), sieved + model.log_c)
+
+    model = Model(
+        name=name,
+        source=source,
+        call=lambda beta, d: call(beta),
+        calls="progressive",
+        vectors_from="one more sieve" if more else "last sieve",
+        slope=slope,
+        constant=constant,
+        free=True,
+    )
+    call = _tabulated(gates)
+    return model
+
+
+def _plain(name: str, source: str, call: Callable, calls: Literal["one", "tours"]) -> Model:
+    return Model(name=name, source=source, call=call, calls=calls)
+
+
+def _enumeration(name: str, source: str, call: Callable) -> Model:
+    return Model(name=name, source=source, call=call, calls="tours", vectors_from="basis")
+
+
+def _bdgl(beta: Array, d: Array) -> Array:
+    return np.where(beta <= 90, 0.387, 0.292) * beta + 16.4
+
+
+_AGPS = 0.2988026130564745, 26.011121212891872  # gates of a sieve, fitted
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        _plain("adps16", "ADPS16", _line(0.292), "one"),
+        _plain("adps16-quantum", "ADPS16", _line(0.265), "one"),
+        _plain("adps16-paranoid", "ADPS16", _line(SIEVE_WIDTH), "one"),
+        _plain("bdgl16", "BDGL16", _bdgl, "tours"),
+        _plain("laamospol14", "LaaMosPol14", _line(0.265, 16.4), "tours"),
+        _enumeration("chengu12", "CheNgu12", _chengu),
+        _enumeration("abfksw20", "ABFKSW20", _extended((0.995, 16.25), (0.547, 10.4), 92)),
+        _enumeration("ablr21", "ABLR21", _extended((1.077, 29.12), (0.654, 25.84), 97)),
+        _gates("matzov", 0.29613500308205365, 20.387885985467914, "MATZOV22", True),
+        _gates("kyber", *_AGPS, "Kyber21, AGPS20", False),
+        _gates("gj21", *_AGPS, "GJ21, AGPS20", True),
+        _plain("chaloy21", "ChaLoy21", _line(0.2570), "one"),
+    )
+}
+SHAPES = ("gsa", "lgsa", "zgsa")
+_NAMED = {"default": "matzov", "rough": "adps16"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What is assumed of lattice reduction, and the probability with which attacks are to succeed.
+
+    success: from 1/2 to 1 - 1e-12.
+    """
+
+    model: Model
+    shape: str = "gsa"
+    success: float = SUCCESS
+
+    def __post_init__(self) -> None:
+        """Refuse a probability that no attack or every coin has; raises UsageError."""
+        require(
+            0.5 <= self.success <= 1 - _SURE,
+            f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
+        )
+
+
+def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS) -> Setting:
+    """Return the setting of a name: default, rough, or a cost model; raises UsageError.
+
+    >>> parse_setting("rough").model.name, parse_setting("bdgl16", "zgsa").shape
+    ('adps16', 'zgsa')
+    """
+    key = name.strip().lower()
+    if _NAMED.get(key, key) not in MODELS:
+        raise unknown("cost model", name, [*_NAMED, *MODELS])
+    if shape is not None and shape.lower() not in SHAPES:
+        raise unknown("shape", shape, list(SHAPES))
+    return Setting(
+        model=MODELS[_NAMED.get(key, key)], shape=(shape or "gsa").lower(), success=success
+    )
+
+
+DEFAULT, ROUGH = parse_setting("default"), parse_setting("rough")
+
+
+# ---- shapes of reduced bases
+
+
+class Lattice(NamedTuple):
+    """The Gram-Schmidt vectors of a q-ary lattice before reduction; numbers or arrays, broadcast.
+
+    m: how many have length q; tail: how many stand after them; ln_tail: the mean of their lengths'
+    logarithms, below ln_q.
+    """
+
+    m: ArrayLike
+    tail: ArrayLike
+    ln_q: ArrayLike
+    ln_tail: ArrayLike
+
+    @property
+    def ln_volume(self) -> Array:
+        """The logarithm of the volume."""
+        return np.multiply(self.m, self.ln_q) + np.multiply(self.tail, self.ln_tail)
+
+
+def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Array, Array]:
+    """Compute ln of the last length on a shape's line, and between which two it is cut off.
+
+    gsa: a line in the logarithms, which fall by 2 ln delta; lgsa: its head is cut off at q; zgsa:
+    its end too, at the tail's length. If the line is cut off the volume stays: that is linear in
+    the last length, piece by piece, and solved by Newton's steps, or halving.
+    """
+    d, slope = np.add(lattice.m, lattice.tail), 2 * log_delta(beta)
+    volume = lattice.ln_volume
+    last = volume / d - (d - 1) * slope / 2
+    if shape == "gsa":
+        return last, np.array(-_FAR), np.array(_FAR)
+    never = volume / d - d * slope  # the mean is at most as much more
+    ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
+    arrays = np.broadcast_arrays(last, *ends, d, slope, volume)
+    last, low, high, d, slope, volume = (np.array(x, float) for x in arrays)
+    below, above = np.minimum(low, volume / d) - slope * d, np.maximum(volume / d, high)
+    for _ in range(64):
+        start = np.clip(np.ceil((low - last) / slope), 0, d)
+        end = np.clip(np.floor((high - last) / slope) + 1, start, d)
+        inner = (end - start) * (last + slope * (start + end - 1) / 2)
+        missing = volume - start * low - (d - end) * high - inner
+        if (abs(missing) <= 1e-13 * abs(volume) + 1e-12).all():
+            break
+        below, above = np.where(missing > 0, last, below), np.where(missing > 0, above, last)
+        newton = last + missing / np.maximum(end - start, 1)
+        last = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
+    return last, low, high
+
+
+def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:
+    """Compute ln of a Gram-Schmidt vector's length after BKZ; place 0 is the last.
+
+    >>> lattice = Lattice(m=485, tail=513, ln_q=np.log(3329), ln_tail=0.0)
+    >>> round(float(log_norm("gsa", lattice, 406, 405)), 3)
+    3.206
+    """
+    last, low, high = cut_line(shape, lattice, beta)
+    return np.clip(last + 2 * log_delta(beta) * np.asarray(place, float), low, high)
