@@ -91,6 +91,7 @@ class Child:
                 start_new_session=True,
             )
         self._connection = Connection(os.dup(self._socket.fileno()))
+        self._most = MOST if folder else None
         self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
         self._waiting = threading.Thread(target=_wait, args=(self._first, self._socket))
         self._waiting.daemon = True
@@ -107,9 +108,9 @@ class Child:
             self._connection.send_bytes(content)
 
     def hear(self) -> bytes:
-        """Wait for a message of at most MOST bytes."""
+        """Wait for a message, of a user's file one of at most MOST bytes."""
         with self._failing():
-            content = self._connection.recv_bytes(MOST)
+            content = self._connection.recv_bytes(self._most)
         self._heard = True
         return content
 
