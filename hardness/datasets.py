@@ -4,20 +4,26 @@ The spec and random_state give the instance, its hidden part and its examples, a
 elsewhere: `hardness.risk(predict, SPEC, random_state)` judges a model on others of the same.
 """
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.arguments import integral
-from instances.arrays import make_examples, make_reduced
+from instances.coded import reduce, require_coded
 from instances.errors import UsageError
+from instances.family import Instance
 from instances.lazy import require_extra
+from instances.limits import require_memory
+from instances.spec import parse
 
 if TYPE_CHECKING:
     from hardness.icl.prompts import Prompts
 
 Array = NDArray[Any]
+_NUMBERS = 1 << 21  # in the tokens that are drawn at once
 
 
 def make(
@@ -30,8 +36,9 @@ def make(
 ) -> tuple[Array, ...]:
     """Make (X, y) of an instance, as `sklearn.datasets.make_*` does; raises ToolkitError.
 
-    view: tokens gives X and y (n, k, d), of any family. z gives X (n, d-1) of -1 and +1 and y (n,),
-    the label's unknown factor, of families whose labels have one. test_samples: with it
+    view: tokens gives X and y (n, k, d), of any family, X int8 where it is -1 or +1, else float64.
+    z gives X = X_1 * X_2 without coordinate 0, (n, d-1), int8, of the examples whose label shows a
+    factor, and y (n,), that factor less its public part. test_samples: with it
     (X_train, X_test, y_train, y_test) are given, as by `train_test_split`: the first n_samples,
     then others. Where there are few tokens, draws of both may be equal. The first of more samples
     are the same.
@@ -46,7 +53,8 @@ def make(
     if view not in ("tokens", "z"):
         raise UsageError(f"view={view!r} given: tokens or z")
     whole = integral("n_samples", n_samples, 0) + integral("test_samples", test_samples, 0)
-    drawn = (make_examples if view == "tokens" else make_reduced)(spec, whole, random_state)
+    instance = _instance(spec, whole, random_state)
+    drawn = _tokens(instance, whole) if view == "tokens" else _reduced(instance, whole)
     if not test_samples:
         return drawn
     return tuple(part for both in drawn for part in np.split(both, [n_samples]))
@@ -67,6 +75,18 @@ def torch(
     made = make(spec, n_samples, random_state, view=view, test_samples=test_samples)
     datasets = [_tensors(*made[start :: len(made) // 2]) for start in range(len(made) // 2)]
     return tuple(datasets) if test_samples else datasets[0]
+
+
+def stream(spec: str, batch: int, random_state: int = 0) -> Iterator[tuple[Array, Array]]:
+    """Give the examples of `make` in batches without end: X and y, both (batch, k, d).
+
+    >>> batches = stream("parity:d=8,m=3", 50)
+    >>> bool((next(batches)[0] == make("parity:d=8,m=3", 50)[0]).all())
+    True
+    """
+    instance = _instance(spec, integral("batch", batch, 1), random_state)
+    drawn = (instance.examples(start, batch) for start in count(0, batch))
+    return ((examples.x, examples.y) for examples in drawn)
 
 
 def prompts(law: "Prompts", n_samples: int, random_state: int = 0) -> Any:
@@ -100,6 +120,39 @@ def prompt_loss(
         raise UsageError(f"predict gives {values.shape}: {len(z)} finite numbers are needed")
     losses = (values.reshape(-1) - target) ** 2
     return float(losses.mean()), float(losses.std(ddof=1) / np.sqrt(len(z)))
+
+
+def _instance(spec: str, n: int, random_state: int) -> Instance:
+    family = parse(spec)
+    require_memory(24 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
+    return family.instance(integral("random_state", random_state, 0))
+
+
+def _tokens(instance: Instance, n: int) -> tuple[Array, Array]:
+    """Make the first n examples: tokens and labels."""
+    k, d = instance.family.k, instance.family.d
+    x, y = np.empty((n, k, d), instance.examples(0, 0).x.dtype), np.empty((n, k, d))
+    rows = max(1, _NUMBERS // (k * d))
+    for start in range(0, n, rows):
+        drawn = instance.examples(start, min(rows, n - start))
+        x[start : start + rows], y[start : start + rows] = drawn.x, drawn.y
+    return x, y
+
+
+def _reduced(instance: Instance, n: int) -> tuple[Array, Array]:
+    """Make the first n examples whose label shows a factor: z and the factor."""
+    family = require_coded(instance.family)
+    z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
+    rows = max(1, _NUMBERS // (2 * family.d))
+    filled = start = 0
+    while filled < n:
+        drawn = min(rows, family.enough(n - filled) + 8)
+        shown = reduce(instance.examples(start, drawn))
+        taken = min(len(shown), n - filled)
+        z[filled : filled + taken] = shown.signs()[:taken]
+        s[filled : filled + taken] = shown.values[:taken]
+        filled, start = filled + taken, start + drawn
+    return z, s
 
 
 def _prompts(law: "Prompts", axis: str, count: int, seed: int) -> tuple[Array, Array]:

@@ -1,9 +1,3 @@
-from .arrays import (
-    dataset as dataset,
-    make_examples as make_examples,
-    make_reduced as make_reduced,
-    stream as stream,
-)
 from .coded import Coded as Coded, CodedExamples as CodedExamples
 from .errors import (
     AlreadyExists as AlreadyExists,

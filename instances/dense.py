@@ -80,11 +80,6 @@ class Dense(Family):
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
 
     @property
-    def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
-        """Orthonormal bases (d, r) of what tokens span, and their differences; None for all."""
-        return self.law.seen if self.law.constant else None
-
-    @property
     def layer_heads(self) -> int:
         """m."""
         return self.m

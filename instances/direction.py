@@ -1,20 +1,20 @@
-"""Gaussian tokens with a hidden direction: a function of <w, x_1 - x_2> without low Hermite parts.
+"""Gaussian tokens with a hidden direction: a sign of <w, x_1 - x_2> without low Hermite parts.
 
 Coordinate 0 is the public position, +1 in the first token and -1 in the second; all others are
 standard normal, and u = <w, x_1 - x_2>/sqrt(2) for the hidden unit vector w, which is 0 at
 coordinates 0 and 1. Heads Theta_i = (kappa/sqrt(2)) e_0 w^T - (kappa t_i/2) e_0 e_0^T, W_i = a_i
-e_1 e_1^T make labels that are public but for G(u) = sum_i a_i tanh(kappa (u - t_i)/2), to which one
-more head adds a constant for an even m.
+e_1 e_1^T mix coordinate 1 of both tokens by G(u) = sum_i a_i tanh(kappa (u - t_i)/2), to which one
+more head adds 1 for an even m. A label is this layer with the sign of G for G: coordinate 1 of the
+token itself or of the other one.
 
 `thresholds` are the m places where a function of values -1 and +1 has to change its sign to have no
-Hermite coefficient below degree m [HR65]; `smooth` puts a threshold head at each, with amplitudes
-for which the sum has no such coefficients either. Both are even or odd with m, and +1 or so far
-out. Numbers are computed in ball arithmetic and rounded to float64 once, so that every machine has
-the same.
+Hermite coefficient below degree m [HR65]; the a_i are -1 and +1 in turn. So the sign is even or odd
+with m, and +1 far out. Thresholds are computed in ball arithmetic and rounded to float64 once, so
+that every machine has the same.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from flint import acb, arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from instances.dense import Dense
@@ -36,26 +36,34 @@ Array = NDArray[np.float64]
 Ball = Any  # flint.arb: the package has no types
 MOST = 24  # thresholds
 _BITS = 160
-_CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of integrals and Newton's last step; an interval
+_CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of Newton's last step; an interval
 _CELLS = 1 << 11  # of a quarter turn
 _SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
-_FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
 _SATURATED = 20.0  # tanh of it is 1 in float64
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alternating:
-    """m thresholds in increasing order, m amplitudes and a constant, all float64.
+    """Signs that change at thresholds, in increasing order, and heads that do so with slope kappa.
 
-    >>> found = smooth(3, 100.0)
-    >>> [round(t, 4) for t in found.places], found.signs(np.array([-2.0, -1.0, 1.0, 2.0])).tolist()
-    ([-1.1774, 0.0, 1.1774], [-1.0, 1.0, -1.0, 1.0])
+    >>> g = Alternating(kappa=100.0, places=thresholds(3))
+    >>> u = np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> g.signs(u).tolist(), g(u).round(6).tolist()
+    ([-1.0, 1.0, -1.0, 1.0], [-1.0, 1.0, -1.0, 1.0])
     """
 
     kappa: float
     places: tuple[float, ...]
-    amplitudes: tuple[float, ...]
-    constant: float
+
+    @property
+    def amplitudes(self) -> tuple[float, ...]:
+        """The a_i: -1 and +1 in turn, the last +1."""
+        return tuple(float((-1) ** i) for i in reversed(range(len(self.places))))
+
+    @property
+    def constant(self) -> float:
+        """What is added to the sum of heads: 1 for an even number of them, else 0."""
+        return 1.0 - len(self.places) % 2
 
     def signs(self, u: Array) -> Array:
         """The function of values -1 and +1."""
@@ -75,7 +83,8 @@ class Alternating:
         E s = 0, and by d Pr[u > a, u' > b]/dr = phi_2(a, b) the derivative in the angle asin r is
         sum_ij (-1)^(i-j) 2/pi exp(-(t_i^2 - 2 r t_i t_j + t_j^2) / (2 - 2 r^2)). It is even or odd.
 
-        >>> smooth(1, 100.0).sign_correlations(np.array([-1.0, 0.5])).round(7).tolist()
+        >>> g = Alternating(kappa=100.0, places=(0.0,))
+        >>> g.sign_correlations(np.array([-1.0, 0.5])).round(7).tolist()
         [-1.0, 0.3333333]
         """
         from scipy.interpolate import CubicHermiteSpline  # which few commands need
@@ -99,7 +108,7 @@ class Alternating:
         Times prod (x + e^(kappa t_i)) it is a polynomial of degree m in x = e^(kappa u), so it has
         at most m zeros: one in each interval about a threshold at whose ends its signs differ.
 
-        >>> 0 < smooth(4, 100.0).misread < 1e-5
+        >>> 0 < Alternating(kappa=100.0, places=thresholds(4)).misread < 1e-11
         True
         """
         total = arb(0)
@@ -121,7 +130,7 @@ class Alternating:
     def low_squares(self) -> tuple[Fraction, ...]:
         """Bound the squares of the Hermite coefficients of `signs` of degree 0 .. m - 1.
 
-        >>> [float(v) < 1e-30 for v in smooth(3, 100.0).low_squares]
+        >>> [float(v) < 1e-30 for v in Alternating(kappa=100.0, places=thresholds(3)).low_squares]
         [True, True, True]
         """
         m = len(self.places)
@@ -164,67 +173,6 @@ def thresholds(m: int) -> tuple[float, ...]:
             t = [(v + found[i, 0]).mid() for i, v in enumerate(t)]
         right = [float(v) for v in t]
     return (*(-v for v in reversed(right)), *([0.0] * odd), *right)
-
-
-@lru_cache(maxsize=64)
-def smooth(m: int, kappa: float) -> Alternating:
-    """Find amplitudes for which the sum has mean square 1 and no coefficient of degree below m.
-
-    They are the solution of linear equations in the coefficients of the heads; a constant is added
-    for an even m.
-
-    >>> found = smooth(4, 10.0)
-    >>> [round(a, 3) for a in found.amplitudes], round(found.constant, 3)
-    ([-1.224, 1.268, -1.268, 1.224], 1.189)
-    """
-    places, odd = thresholds(m), m % 2
-    with ctx.workprec(_BITS):
-        slope, right = acb(kappa) / 2, [acb(t) for t in places[m // 2 :]]  # not negative
-        degrees = range(odd or 2, m, 2)
-
-        def pair(u: Ball, t: Ball) -> Ball:
-            """A head at t with that at -t: their sum for odd functions, else their difference."""
-            head, other = (slope * (u - t)).tanh(), (slope * (u + t)).tanh()
-            return head + other if odd else head - other
-
-        def mean(k: int, t: Ball) -> Ball:
-            return _half_mean(lambda u, _: pair(u, t) * hermite(k, u)[k])
-
-        a = [arb(1)]
-        if len(right) > 1:
-            left = [[mean(k, t) for t in right[:-1]] for k in degrees]
-            solved = arb_mat(left).solve(arb_mat([[-mean(k, right[-1])] for k in degrees]))
-            a = [*(solved[i, 0] for i in range(len(right) - 1)), arb(1)]
-        constant = arb(0) if odd else -2 * _dot(a, [mean(0, t) for t in right])
-        weights = [acb(v) for v in a]
-
-        def square(u: Ball, _: bool) -> Ball:
-            value = _dot(weights, [pair(u, t) for t in right]) + constant
-            return value * value
-
-        size = (2 * _half_mean(square)).sqrt()
-        found = [float((v / size).mid()) for v in a]
-        if odd:
-            found[0] = float((2 * a[0] / size).mid())  # its pair is itself
-        mirrored = [v if odd else -v for v in reversed(found[odd:])]
-        return Alternating(
-            kappa=kappa,
-            places=places,
-            amplitudes=(*mirrored, *found),
-            constant=float((constant / size).mid()),
-        )
-
-
-def _half_mean(value: Callable[[Ball, bool], Ball]) -> Ball:
-    """Integrate an analytic function times the normal density over 0 <= u <= _FAR, rigorously."""
-    found = acb.integral(
-        lambda u, analytic: value(u, analytic) * (-u * u / 2).exp(),
-        0,
-        _FAR,
-        abs_tol=_CLOSE,
-        rel_tol=_CLOSE,
-    )
-    return found.real / (2 * arb.pi()).sqrt()
 
 
 def hermite(most: int, u: Ball) -> list[Ball]:
@@ -271,8 +219,8 @@ def _dot(one: Iterable[Ball | int], other: Iterable[Ball]) -> Ball:
 class Direction(Dense):
     """Layers whose labels hide a direction in d - 2 dimensions; raises UsageError out of range.
 
-    m: G has m changes of sign, mean square 1 and no Hermite coefficient below degree m. Labels have
-    the sign of G for G, which noise flips at a rate. kappa: the slope of the heads.
+    m: the sign of G changes m times and has no Hermite coefficient below degree m. Labels show it,
+    and noise flips it at a rate. kappa: the slope of the heads.
 
     >>> instance = Direction(m=4, d=16).instance(0)
     >>> instance.layer().m, instance.examples(0, 5).y.shape
@@ -280,11 +228,11 @@ class Direction(Dense):
     """
 
     name: ClassVar[str] = "direction"
+    revision: ClassVar[int] = 2
     example: ClassVar[str] = "direction:m=4,d=16"
     about: ClassVar[str] = "gaussian tokens with a hidden direction, no low Hermite coefficients"
     label_text: ClassVar[str] = (
-        "Y[l,1] = A/2 (X_1 + X_2)[1] + (-1)^l/2 G (X_2 - X_1)[1], l = 1, 2, and 0 elsewhere, with "
-        "-1 or +1 for G; in float64"
+        "Y[l,1] = X[l,1] if the sign of G is +1, else X[3-l,1], l = 1, 2, and 0 elsewhere; float64"
     )
     k = 2
     tokens = "gaussian"
@@ -298,10 +246,10 @@ class Direction(Dense):
     ] = Fraction(0)
     kappa: Annotated[float, Range(4, 1000, about="the slope of the heads")] = 100.0
 
-    @property
+    @cached_property
     def response(self) -> Alternating:
         """G, and its sign."""
-        return smooth(self.m, self.kappa)
+        return Alternating(kappa=self.kappa, places=thresholds(self.m))
 
     def problem(self) -> dict[str, Any]:
         """The dimensions, and bounds on the low Hermite coefficients of what the labels show."""
@@ -385,8 +333,8 @@ class Direction(Dense):
 
         square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
         response, out = self.response, np.ones(len(x))
-        heights = np.sign(response.amplitudes)
-        for t, height in list(zip(response.places, heights, strict=True))[self.m // 2 :]:
+        steps = zip(response.places, response.amplitudes, strict=True)
+        for t, height in list(steps)[self.m // 2 :]:
             inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * t * t / square))
             out -= 2 * height * inside  # at t and at -t
         return self._fade * out
@@ -398,17 +346,9 @@ class Direction(Dense):
     def labelled(self, x: NDArray[Any], values: Array) -> Array:
         """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""
         out = np.zeros(x.shape)
-        half = values * (x[:, 0, 1] - x[:, 1, 1]) / 2
-        out[:, :, 1] = (self._share * (x[:, 0, 1] + x[:, 1, 1]) / 2)[:, None]
-        out[:, 0, 1] += half
-        out[:, 1, 1] -= half
+        weight = (1 + values[:, None]) / 2  # of the token itself
+        out[:, :, 1] = weight * x[:, :, 1] + (1 - weight) * x[:, ::-1, 1]
         return out
-
-    @cached_property
-    def _share(self) -> float:
-        """A, the sum of all amplitudes."""
-        found = self.response
-        return math.fsum((*found.amplitudes, found.constant if self.m % 2 == 0 else 0.0))
 
     def disturbed(self, x: NDArray[Any], y: Array, stream: BitStream, start: int) -> Array:
         """Flip labels of examples from `start` on at the rate of the noise."""
@@ -421,8 +361,8 @@ class Direction(Dense):
         return float(self.noise)
 
     def reach(self, secret: Secret) -> float:
-        """Bound rows by A or 1 times the larger of both entries that are read."""
-        return max(abs(self._share), 1.0)
+        """Bound rows by the larger of both entries that are read."""
+        return 1.0
 
     @property
     def reached(self) -> tuple[slice, TokenLaw]:

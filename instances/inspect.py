@@ -5,14 +5,16 @@ say nothing at one size, so each condition is a number beside what the theorem a
 """
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.coded import Coded
 from instances.errors import UsageError
+from instances.export import flat, frame
 from instances.family import Family, Instance
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
@@ -47,17 +49,11 @@ class Inspection(Result):
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame: a row a head, or one row of all facts."""
-        from instances.export import flat, frame
-
-        layer = self.facts["layer"]
-        return frame(self._heads() if layer else [flat(self.facts)])
-
-    def _heads(self) -> list[TableRow]:
-        return [{"head": i, **head} for i, head in enumerate(self.facts["layer"]["heads"])]
+        return super().to_frame() if self.facts["layer"] else frame([flat(self.facts)])
 
     def _rows(self) -> list[TableRow]:
-        if self.facts["layer"]:
-            return self._heads()
+        if layer := self.facts["layer"]:
+            return [{"head": i, **head} for i, head in enumerate(layer["heads"])]
         names = ("tokens", "kind", "evidence", "why_hard")
         return [{"fact": n, "value": self.facts[n]} for n in names if n in self.facts]
 
@@ -134,73 +130,52 @@ def off_lattice(matrix: Array) -> float:
     return 0.0 if least < 1e-12 else least
 
 
-@dataclass(frozen=True, kw_only=True)
-class Condition:
-    """One condition on the sizes, the Theta_i or the W_i, and its worst value."""
+def _fine_print(
+    layer: AttentionLayer, theta: HeadSizes, w: HeadSizes, k: int | None
+) -> list[dict[str, Any]]:
+    """State every condition of the theorem, on k tokens if it is known how many.
 
-    name: str
-    of: Literal["size", "theta", "w"]
-    value: float
-    asks: str  # what the theorem asks for, asymptotically
-
-
-def fine_print(layer: AttentionLayer, k: int | None = None) -> list[Condition]:
-    """Measure every condition of the theorem on a layer, on k tokens if it is known how many.
-
-    >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
-    >>> {c.name: c.value for c in fine_print(layer) if c.of == "theta"}["trace"]
-    2.0
+    Each has the name, what it is of (size, theta or w), the worst value, and what the theorem asks
+    for, asymptotically.
     """
     most = max(math.log2(layer.d), 1.0)
     asks = f"m at most of the order of log d: log2 {layer.d} = {most:.3g}"
-    conditions = [Condition(name="heads", of="size", value=layer.m, asks=asks)]
+    rows: list[tuple[str, str, float, str]] = [("size", "heads", layer.m, asks)]
     if k is not None:
-        asks = f"k much smaller than d = {layer.d}"
-        conditions.append(Condition(name="tokens", of="size", value=k, asks=asks))
-    theta, w = head_sizes(layer.theta), head_sizes(layer.w)
-    conditions += [*_conditions("theta", theta, layer.d), *_conditions("w", w, layer.d)]
+        rows.append(("size", "tokens", k, f"k much smaller than d = {layer.d}"))
+    rows += [("theta", *row) for row in _conditions("Theta", theta, layer.d)]
+    rows += [("w", *row) for row in _conditions("W", w, layer.d)]
     asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
-    return [*conditions, Condition(name="sum", of="w", value=w.total, asks=asks)]
+    rows.append(("w", "sum", w.total, asks))
+    return [{"name": n, "of": of, "value": float(value), "asks": a} for of, n, value, a in rows]
 
 
-def _conditions(of: Literal["theta", "w"], sizes: HeadSizes, d: int) -> list[Condition]:
+def _conditions(name: str, sizes: HeadSizes, d: int) -> Iterator[tuple[str, float, str]]:
     """State the conditions on the Theta_i or the W_i; heads of zeros have a coherence alone."""
-    name, there = ("Theta", "W")[of == "w"], sizes.norms > 0
     cosines = {
-        "theta": "cosines of two Theta_i below 1/poly(m, k, log d)",
-        "w": "cosines of two W_i small, the smaller the more heads",
+        "Theta": "cosines of two Theta_i below 1/poly(m, k, log d)",
+        "W": "cosines of two W_i small, the smaller the more heads",
     }
-    rows = [("coherence", sizes.coherence, cosines[of])]
-    if there.any():
-        norms = sizes.norms[there]
-        rows += [
-            (
-                "stable rank",
-                sizes.stable_ranks[there].min(),
-                f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)",
-            ),
-            (
-                "trace",
-                sizes.traces.max(),
-                f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) = {math.sqrt(d):.3g} times "
-                "it",
-            ),
-            ("column", sizes.columns.max(), "no column holds a constant share of the squared norm"),
-            (
-                "off lattice",
-                sizes.off_lattice[there].min(),
-                "entries far from any lattice: not on multiples of one number (0.29 is spread "
-                "evenly)",
-            ),
-            ("norm ratio", norms.max() / norms.min(), "norms of one order, at most polylog d"),
-        ]
-        if of == "theta":
-            asks = (
-                "logits of order one: smaller, the heads are linear and not told apart; larger, "
-                "attention saturates"
-            )
-            rows.append(("size", norms[np.abs(np.log(norms)).argmax()], asks))
-    return [Condition(name=row, of=of, value=float(value), asks=asks) for row, value, asks in rows]
+    yield "coherence", sizes.coherence, cosines[name]
+    there = sizes.norms > 0
+    if not there.any():
+        return
+    norms = sizes.norms[there]
+    asks = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
+    yield "stable rank", sizes.stable_ranks[there].min(), asks
+    asks = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) = {math.sqrt(d):.3g} times it"
+    yield "trace", sizes.traces.max(), asks
+    asks = "no column holds a constant share of the squared norm"
+    yield "column", sizes.columns.max(), asks
+    asks = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
+    yield "off lattice", sizes.off_lattice[there].min(), asks
+    yield "norm ratio", norms.max() / norms.min(), "norms of one order, at most polylog d"
+    if name == "Theta":
+        asks = (
+            "logits of order one: smaller, the heads are linear and not told apart; larger, "
+            "attention saturates"
+        )
+        yield "size", norms[np.abs(np.log(norms)).argmax()], asks
 
 
 def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> Inspection:
@@ -222,7 +197,6 @@ def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
         "trace_ratio": theta.traces,
     }
     rows = zip(*(values.tolist() for values in by_head.values()), strict=True)
-    conditions = fine_print(layer, k) if layer.kind == "softmax" else None
     return {
         "layer": {
             "heads": [dict(zip(by_head, row, strict=True)) for row in rows],
@@ -231,7 +205,7 @@ def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
             "cosines": theta.cosines.tolist(),
             "w_cosines": w.cosines.tolist(),
         },
-        "fine_print": None if conditions is None else [asdict(c) for c in conditions],
+        "fine_print": _fine_print(layer, theta, w, k) if layer.kind == "softmax" else None,
     }
 
 

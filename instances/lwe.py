@@ -4,8 +4,8 @@ Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is wri
 z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
 uniform; for another q the L bits of a number are reduced mod q, and a is uniform up to a
 statistical distance of n q / 2^(L+2). Coordinate 0 is public. A family is a law of secrets s of
-Z_q^n, a law of errors e, and a number of codes; a code is one of as many equal intervals of Z_q,
-and has a level:
+Z_q^n, a law of errors e, which are independent of a and of s, and a number of codes; a code is one
+of as many equal intervals of Z_q, and has a level:
 
     Y[l, 0] = X[l, 0] * level of (<a, s> + e) mod q where z_0 = -1, else 0,
 

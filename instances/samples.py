@@ -39,7 +39,6 @@ from instances.disk import (
 )
 from instances.errors import DamagedFile, UsageError
 from instances.family import Examples, Instance, Secret
-from instances.lazy import require_extra
 from instances.limits import require_memory
 from instances.lwe import Lwe, Modular
 from instances.residues import centred, dot
@@ -141,15 +140,6 @@ class Samples:
         """
         t = dot(self.a, np.array(secret, np.int64), self.q)
         return float(self.family.log_ratios(t, self.codes).sum())
-
-    def torch(self) -> Any:
-        """Make a torch TensorDataset of rows (a, code), int64.
-
-        Raises ToolkitError where the extra `torch` is not installed.
-        """
-        data = require_extra("torch.utils.data", "a torch Dataset")
-        torch = require_extra("torch", "a torch Dataset")
-        return data.TensorDataset(*(torch.tensor(part) for part in (self.a, self.codes)))
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame: columns a0, a1, .. and b, the codes; one row a sample."""

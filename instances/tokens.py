@@ -176,8 +176,8 @@ class TokenLaw:
 
     The k tokens of an example are independent. kind: boolean, uniform on {-1, +1}, or gaussian,
     standard normal. d: the dimension of a token. constant: whether its last coordinate is always 1,
-    for the biases of a layer. No token is longer than a length, or the tail of lengths is bounded
-    (docs/mathematics.md, section 32).
+    for the biases of a layer. No token is longer than `longest`, or it is standard normal in `free`
+    coordinates beside the constant (docs/mathematics.md, section 32).
 
     >>> law = TokenLaw(kind="boolean", d=3)
     >>> law.longest, law.draw(BitStream((1, 2)), 0, 5, 2).dtype
@@ -213,14 +213,3 @@ class TokenLaw:
     def longest(self) -> float | None:
         """The largest squared length of a token; None for normal tokens."""
         return float(self.d) if self.kind == "boolean" else None
-
-    @property
-    def tail(self) -> tuple[float, float, int]:
-        """Numbers c, s, r: a token x has |x| <= c + s |z|, z standard normal in r dimensions."""
-        return float(self.constant), 1.0, self.free
-
-    @property
-    def seen(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Orthonormal bases (d, r) of what tokens span, and of what their differences span."""
-        whole = np.eye(self.d)
-        return whole, whole[:, : self.free]

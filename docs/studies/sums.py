@@ -16,7 +16,7 @@ from scipy.special import betainc, chdtri, ndtr, roots_genlaguerre
 from scipy.stats import nbinom
 from statement import Array, Measured, Predicted, equal, exactly, main, mean
 
-from hardness.learners.attention import columns, linearize
+from hardness.learners.attention import columns, linearize, softmax_slope
 from hardness.learners.fitting import Data
 from hardness.learners.staged.moment import moment
 from instances import parse
@@ -296,6 +296,18 @@ def predict_multi_index(d: int, heads: str) -> Predicted:
     return equal(directions(np.linalg.eigvalsh(direct + logits).ravel()), 2 / d)
 
 
+def _pulled_to_tokens(layer: AttentionLayer, x: Array, cotangent: Array) -> Array:
+    """Apply the adjoint of the derivative in the tokens to a cotangent: (k, d, n) both."""
+    here, (k, d, n) = linearize(layer.theta, layer.w, x), x.shape
+    pulled = (layer.w.reshape(-1, d) @ cotangent).reshape(k, layer.m, d, n)
+    change = softmax_slope(here.p, np.einsum("aidn,bdn->iabn", pulled, x))
+    keys = np.matmul(layer.theta.transpose(0, 2, 1)[:, None], x)
+    queries = np.matmul(layer.theta[:, None], x)
+    out = np.einsum("iabn,aidn->bdn", here.p, pulled)
+    out += np.einsum("iabn,iadn->bdn", change, keys)
+    return np.asarray(out + np.einsum("iabn,ibdn->adn", change, queries))
+
+
 def measure_multi_index(d: int, heads: str, seed: int) -> Measured:
     counts = []
     for instance, layer in _drawn(f"nice:m=2,k=2,d={d},rank={_RANKS[heads]}", seed):
@@ -303,7 +315,7 @@ def measure_multi_index(d: int, heads: str, seed: int) -> Measured:
         for start in range(0, 128 * d, 1024):
             x = columns(instance.examples(start, 1024).x)
             rng = generator(instance.hidden.seed, "theory", "cotangents", start)
-            slope = linearize(layer.theta, layer.w, x).tokens(rng.standard_normal(x.shape))
+            slope = _pulled_to_tokens(layer, x, rng.standard_normal(x.shape))
             square += slope.reshape(2 * d, -1) @ slope.reshape(2 * d, -1).T
         counts.append(directions(np.linalg.eigvalsh(square)))
     return mean(counts, "layers", among=12)

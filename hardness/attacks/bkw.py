@@ -3,7 +3,8 @@
 Then a Fourier transform over Z_q^m scores all values of those that are left. A label goes in as its
 mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE and LWR are one case:
 the difference of two samples has u u'*. Coordinates that are found are taken out, and the rest is
-solved in the same way. [BKW03, LF06, ACFFP15, DTV15]
+solved in the same way. A secret is claimed if the samples confirm it, before any subtraction.
+[BKW03, LF06, ACFFP15, DTV15]
 """
 
 import math
@@ -14,14 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.core import SecretSearch, gather, nonzero_values, samples_to_confirm
+from hardness.attacks.core import SecretSearch, nonzero_values, samples_to_confirm
 from hardness.numerics.walsh import walsh_hadamard
-from hardness.oracles import ExampleOracle
 from instances.family import Secret
-from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import dot
-from instances.samples import Samples, samples
+from instances.samples import Samples
 from instances.streams import generator
 
 _MOST_SAMPLES = 1 << 22
@@ -135,17 +134,6 @@ def _plan(
     )
 
 
-def amplify(rows: Rows, count: int) -> Rows:
-    """Make `count` samples of the differences of pairs, near pairs first."""
-    size = len(rows.labels)
-    left, right, lag, made = [], [], 1, 0
-    while made < count and lag < size:
-        left.append(np.arange(size - lag))
-        right.append(left[-1] + lag)
-        made, lag = made + size - lag, lag + 1
-    return rows.difference(np.concatenate(left)[:count], np.concatenate(right)[:count])
-
-
 def clear(rows: Rows, block: int, count: int) -> Rows:
     """Clear the first coordinates: differences of samples, or sums, that agree in them. [LF06]
 
@@ -220,12 +208,6 @@ class Bkw(SecretSearch):
         plan = choose(forms.q, forms.n, character(forms)[1])
         return max(samples_to_confirm(forms), plan.samples if plan else 0)
 
-    def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
-        """Draw the samples that are subtracted from each other."""
-        count = self.samples or self.sample_count(forms)
-        require_memory(8 * count * forms.n * 3, f"{count} samples of {forms.spec}")
-        return gather(oracle, count, samples)
-
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
         """Try some orders of the coordinates."""
         forms = gathered.family
@@ -267,7 +249,7 @@ def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | No
             labels=turned.real if q == 2 else turned,
         )
         if plan.amplified:
-            rows = amplify(rows, plan.kept)
+            rows = clear(rows, 0, plan.kept)  # the differences of any pairs
         for _ in range(plan.rounds):
             rows = clear(rows, min(plan.block, rows.a.shape[1] - plan.last), plan.kept)
         known += [(*peak, *tail) for peak in peaks(rows, allowed)[::-1]]

@@ -4,26 +4,27 @@ The evidence of samples for a secret is log2 of a ratio: the probability of thei
 secret, over that as coins. Coins reach L bits for a given secret with probability 2^-L at most. So
 a secret is confirmed by log2(secrets) + 30 bits: coins confirm any with probability 2^-30 at most.
 
-Hidden parities and LPN are one: noisy linear equations over GF(2), packed.
+An attack is a class of the protocol of learners: `SecretSearch` for attacks that propose secrets,
+`Attack` for those that solve for one. Its file can be read alone after this one.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sized
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Hypothesis, Outcome, View, member, nothing
 from hardness.oracles import ExampleOracle, Spent
-from instances.coded import as_coded, require_coded
+from instances.coded import require_coded
 from instances.errors import UsageError
-from instances.family import Examples, Family, Secret, require
+from instances.family import Family, Secret, require
+from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.samples import Samples, samples
-from instances.tokens import mask
 
 SPARE_BITS = 30  # of evidence, beyond those that single out a secret
 GUESS_BITS = 7  # of evidence beyond those that single out a secret, from which a guess is named
@@ -34,21 +35,6 @@ _DEVIATIONS = 5  # by which samples may tell less than on average
 _LEAST_BITS = 1e-20  # that a sample tells: float64 knows nothing of less
 _DRAWN = 4096  # examples at a time
 _SLOPES = 2.0 ** np.arange(-14, 5, 0.125)  # of Chernoff's bound
-
-Part = TypeVar("Part", bound=Sized)
-
-
-class Evidence(Protocol):
-    """Samples that speak for or against a secret."""
-
-    @property
-    def family(self) -> Modular:
-        """The family that they are of."""
-
-    def __len__(self) -> int: ...
-
-    def evidence(self, secret: Secret, /) -> float:
-        """Compute the bits by which they favour a secret over labels that are coins."""
 
 
 class Candidate(NamedTuple):
@@ -118,36 +104,31 @@ class SecretSearch(Attack):
         """Count the samples that it asks for if `samples` is 0."""
         return samples_to_confirm(forms)
 
-    def gather(self, oracle: ExampleOracle, forms: Modular) -> Any:
+    def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples that candidates are made of and weighed by."""
-        return gather(oracle, self.samples or self.sample_count(forms), samples)
+        return gather(oracle, self.samples or self.sample_count(forms))
 
     @abstractmethod
-    def candidates(self, gathered: Any, details: dict[str, Any]) -> Iterator[Secret | None]:
+    def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
         """Propose secrets; put into `details` what a run is to say of itself."""
 
 
-def gather(
-    oracle: ExampleOracle, count: int, read: Callable[[Examples], Part], *, every: bool = False
-) -> Part:
-    """Draw examples until `read` keeps `count` of them, or the budget of examples is spent.
+def gather(oracle: ExampleOracle, count: int) -> Samples:
+    """Draw examples until there are `count` samples, or the budget of examples is spent.
 
-    read: gives a dataclass, every field but `family` an array with a row an example. Raises Spent
-    if there are none, or if another budget is spent; with `every` also if there are fewer.
+    Raises Spent if there are none, or if another budget is spent; ToolkitError for want of memory.
     """
-    parts: list[Any] = []
-    missing, family = count, require_coded(oracle.family)
+    family, parts, missing = require_coded(oracle.family), list[Samples](), count
+    forms = family.linear_forms or family.refuse("linear_forms")
+    require_memory(3 * 8 * count * forms.n, f"{count} samples of {forms.spec}")
     try:
         while missing > 0 or not parts:
-            parts.append(read(oracle.draw(min(family.enough(missing) + 8, _DRAWN))))
+            parts.append(samples(oracle.draw(min(family.enough(missing) + 8, _DRAWN))))
             missing -= len(parts[-1])
     except Spent as spent:
-        if every or spent.resource != "examples" or not any(map(len, parts)):
+        if spent.resource != "examples" or not any(map(len, parts)):
             raise
-    names = [field.name for field in fields(parts[0]) if field.name != "family"]
-    rows = {n: np.concatenate([getattr(part, n) for part in parts])[:count] for n in names}
-    joined: Part = replace(parts[0], **rows)
-    return joined
+    return Samples.join(parts).cut(0, count)
 
 
 def nonzero_values(family: Modular) -> tuple[int, ...]:
@@ -185,19 +166,8 @@ def samples_to_confirm(family: Modular) -> int:
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)
     deviation = math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0))
-    return samples_for_bits(evidence_threshold(family), mean, deviation)
-
-
-def samples_for_bits(bits: float, mean: float, deviation: float) -> int:
-    """Count the samples that tell so many bits, even five standard deviations below the mean.
-
-    mean, deviation: of the bits that one sample tells.
-
-    >>> samples_for_bits(64, 1.0, 0.0)
-    65
-    """
     spread = _DEVIATIONS * deviation
-    root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
+    root = (spread + math.sqrt(spread**2 + 4 * mean * evidence_threshold(family))) / (2 * mean)
     return math.ceil(root**2) + 1
 
 
@@ -216,7 +186,7 @@ def is_member(family: Modular, secret: Secret) -> bool:
 
 
 def better_candidate(
-    best: Candidate | None, gathered: Evidence, secret: Secret | None
+    best: Candidate | None, gathered: Samples, secret: Secret | None
 ) -> Candidate | None:
     """Return the better of two candidates by their evidence.
 
@@ -231,7 +201,7 @@ def better_candidate(
 
 
 def conclude(
-    family: Family, gathered: Evidence, best: Candidate | None, asked: int = 0, **details: Any
+    family: Family, gathered: Samples, best: Candidate | None, asked: int = 0, **details: Any
 ) -> Hypothesis:
     """Claim the best candidate of a search if the samples confirm it.
 
@@ -316,52 +286,3 @@ def _limits(gathered: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64
     for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of them all
         np.minimum(bound, (moment / slope) * counts + spare / slope, out=bound)
     return np.floor(COST_UNIT * bound).astype(np.int64)
-
-
-# ---- parities
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Equations:
-    """Equations <a, s> + e = b: words (N, words), bit j + 1 being a_j; codes (N,), the bits b.
-
-    >>> from instances import parse
-    >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
-    >>> gathered = equations(instance.examples(0, 400))
-    >>> bits = instance.family.to_linear(instance.hidden.secret)
-    >>> bool(gathered.errors(bits) < 0.2 * len(gathered))
-    True
-    """
-
-    family: Modular
-    words: NDArray[np.uint64]
-    codes: NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def errors(self, bits: Secret) -> int:
-        """Count the equations that a secret of n bits fails."""
-        support = tuple(j + 1 for j, bit in enumerate(bits) if bit)
-        folded = np.bitwise_xor.reduce(self.words & mask(support, self.family.d), axis=1)
-        return int(((np.bitwise_count(folded) & 1) ^ self.codes).sum())
-
-    def evidence(self, bits: Secret) -> float:
-        """Compute the bits by which the equations favour a secret over labels that are coins."""
-        wrong, rate = self.errors(bits), float(self.family.noise)
-        if wrong and not rate:
-            return -math.inf
-        right = (len(self) - wrong) * math.log2(2 * (1 - rate))
-        return right + (wrong * math.log2(2 * rate) if wrong else 0)
-
-
-def equations(examples: Examples) -> Equations:
-    """Keep the examples whose label is unknown; raises UsageError without `noisy_parities`."""
-    family = examples.family.linear_forms
-    if family is None or not family.noisy_parities:
-        examples.family.refuse("noisy_parities")
-    packed = as_coded(examples)
-    opened = family.open(packed.words)
-    words = packed.words[opened, 0] ^ packed.words[opened, 1]
-    words[:, 0] &= ~np.uint64(1)
-    return Equations(family=family, words=words, codes=packed.codes[opened].astype(np.uint8))

@@ -27,7 +27,7 @@ from instances.coded import Coded
 from instances.family import Family, Secret
 from instances.lwe import Modular
 from instances.residues import centred
-from instances.samples import Samples, samples
+from instances.samples import Samples
 from instances.streams import generator
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Decoder:
     """
 
     name: ClassVar[str] = PREFIX
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     about: ClassVar[str] = "another learner's hypothesis, asked at chosen points for the secret"
 
     of: Learner
@@ -85,18 +85,16 @@ class Decoder:
         return self.of.supports(family)
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Learn, then read the secret off what was learned, unless the learner claims one."""
+        """Learn, weigh the secret that the learner claims, or read one off what was learned."""
         family = oracle.family
         forms = family.linear_forms or family.refuse("linear_forms")
-        fresh = gather(oracle, samples_to_confirm(forms), samples)
+        fresh = gather(oracle, samples_to_confirm(forms))
         try:
             learned = self.of.learn(oracle, rng)
         except Spent as spent:  # what it offered is read
             if oracle.meter.offered is None:
                 raise
             learned = replace(oracle.meter.offered, outcome=SPENT[spent.resource])
-        if learned.secret is not None:
-            return learned
         try:
             return _read(learned, family, fresh, oracle.meter)
         except BaseException:  # a process that predicts ends with it
@@ -105,25 +103,27 @@ class Decoder:
 
 
 def _read(learned: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
-    """Read the secret off a hypothesis by more and more points, while there is time."""
-    reader, best = _Reader(learned, fresh.family, meter), None
-    claim, spent_outcome = conclude(family, fresh, None), None
+    """Find the best candidate by more and more points, while there is time, and conclude."""
+    reader, best, outcome = _Reader(learned, fresh.family, meter), None, learned.outcome
+    if learned.secret is not None:
+        best = better_candidate(None, fresh, family.to_linear(learned.secret))
+    claim = conclude(family, fresh, best)
     try:
         for points in _POINTS:
+            if (claim.secret is not None and claim.outcome is None) or reader.flat:
+                break
             for secret in reader.read(points):
                 best = better_candidate(best, fresh, secret)
             claim = conclude(family, fresh, best)
-            if (claim.secret is not None and claim.outcome is None) or reader.flat:
-                break
     except Spent as spent:
-        spent_outcome = SPENT[spent.resource]
+        outcome = outcome or SPENT[spent.resource]
     details = claim.details | {"points": reader.asked, "learner": learned.details}
     if learned.outcome:
         details["learner_outcome"] = learned.outcome.value
     if claim.secret is not None:
         return replace(claim, close=learned.close, details=details)
-    outcome = learned.outcome or spent_outcome or claim.outcome
-    return replace(learned, outcome=outcome, details=details)
+    outcome = outcome or claim.outcome
+    return replace(learned, secret=None, outcome=outcome, details=details)
 
 
 class _Reader:

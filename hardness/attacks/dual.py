@@ -4,7 +4,8 @@ A row x of small integers makes of samples b = A s + e a reduced one, A' = x A a
 Where x is short, and so are the columns of A' that were in the lattice, the cosine of
 2 pi (b' - <A', g>)/q over the other columns has the mean e^(-D/2) at the right guess g and 0 at
 wrong ones, and sums of many tell it [Albrecht17, EJK20]. What is left of the secret is read off
-entry by entry, by the same sum: first the cruel, then the cool [NMWSLCL24].
+entry by entry, by the same sum: first the cruel, then the cool [NMWSLCL24]. Entries have few
+values. A secret is claimed if the samples, as they were drawn, confirm it.
 """
 
 import math
@@ -31,7 +32,7 @@ from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import centred
-from instances.samples import Samples, samples
+from instances.samples import Samples
 from instances.streams import generator
 
 MOST_GUESSES = 1 << 36  # of a restart
@@ -291,7 +292,7 @@ class Dual(LatticeAttack):
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples that all lattices choose from."""
         self.require_lattice(forms)
-        return gather(oracle, self.sample_count(forms), samples)
+        return gather(oracle, self.sample_count(forms))
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret]:
         """Guess zeta coordinates by sums over short vectors, and read off the others."""
@@ -323,7 +324,9 @@ class Dual(LatticeAttack):
         guessed = dropped_coordinates(forms.n, self.zeta, restart)
         inside = np.setdiff1d(np.arange(forms.n), guessed)
         count = min(self.lattice_samples(forms), len(gathered))
-        # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
+        # With weights w the right guess scores sqrt(2 sum w^2) standard deviations on average. It
+        # is the best if 2.33 less is above all wrong ones, sqrt(2 ln(100 guesses)): each with 99 %.
+        # `shows` is the same for the entries that are left.
         need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
         for some in short_rows(gathered, inside, count, self.block, generator(restart, "dual")):
             rows.append(some)

@@ -14,17 +14,17 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import SPARE_BITS, Attack, equations, gather, is_member
+from hardness.attacks.core import SPARE_BITS, Attack, gather, is_member
 from hardness.learners.learner import Hypothesis, Outcome, member, nothing
 from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle
-from instances.coded import require_coded
+from instances.coded import as_coded, require_coded
 from instances.errors import UsageError
-from instances.family import Secret, require
+from instances.family import Examples, Secret, require
 from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.residues import factors
-from instances.samples import Samples, samples
+from instances.samples import Samples
 
 _NOISY = "the labels fit no member: they are noisy"
 _MORE = 8  # samples at a time, where the first are not independent
@@ -58,12 +58,11 @@ class ModLinear(Attack):
 
     def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
-        family, missing = oracle.family, forms.n + self.checks
+        family, least = oracle.family, forms.n + self.checks
         drawn = Samples.none(forms)
-        require_memory(_NUMBER_BYTES * missing * forms.n, f"{missing} equations")
-        while len(independent(drawn.a, forms.q)) < forms.n:
-            drawn = Samples.join((drawn, gather(oracle, missing, samples, every=True)))
-            missing = _MORE
+        require_memory(_NUMBER_BYTES * least * forms.n, f"{least} equations")
+        while len(drawn) < least or len(independent(drawn.a, forms.q)) < forms.n:
+            drawn = Samples.join((drawn, gather(oracle, max(least - len(drawn), _MORE))))
         residues = solve(drawn.a, drawn.b, forms.q)
         wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
@@ -97,9 +96,9 @@ class Elimination(Attack):
         details: dict[str, Any] = {}
         while system.rank < n or used < n + self.checks:
             missing = max(n + self.checks - used, n - system.rank)
-            drawn = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
-            used += len(drawn)
-            conflicts = system.add_equations(drawn.words, drawn.codes)
+            words, labels = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
+            used += len(labels)
+            conflicts = system.add_equations(words, labels)
             details = {"rank": system.rank, "equations": used}
             if conflicts:
                 return nothing(
@@ -110,6 +109,18 @@ class Elimination(Attack):
         if not is_member(forms, bits):
             return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, size_found=sum(bits), **details)
         return member(family, family.from_linear(bits), **details)
+
+
+def equations(examples: Examples) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Read equations <a, s> = b off the examples of parities whose label is unknown.
+
+    Returns words (N, words), bit j + 1 being a_j, and the bits b (N,).
+    """
+    packed = as_coded(examples)
+    opened = packed.family.open(packed.words)
+    words = packed.words[opened, 0] ^ packed.words[opened, 1]
+    words[:, 0] &= ~np.uint64(1)
+    return words, packed.codes[opened].astype(np.uint8)
 
 
 def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:

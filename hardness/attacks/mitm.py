@@ -4,6 +4,7 @@ The samples' sums of all candidates for one half are sorted by the parts of Z_q 
 lie in; those of each candidate for the other half say which parts the rest may lie in. The places
 are cut in a window and its complement; among all n rotations of the window one has half of the
 secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
+A pair is claimed if all samples confirm it.
 """
 
 import math
@@ -41,7 +42,7 @@ class MeetInTheMiddle(SecretSearch):
         """Return that the list of half secrets fits on no machine, or None."""
         size = max(halves(forms))
         if size > MOST_HALVES:
-            most = f"at most 2^30 are sorted{_shorter(forms)}"
+            most = f"at most 2^30 are sorted{_advice(forms)}"
             return f"it has 2^{math.log2(size):.1f} half secrets, {most}"
         return None
 
@@ -49,7 +50,7 @@ class MeetInTheMiddle(SecretSearch):
         """Count the samples that all keys take, and that confirm a secret."""
         chosen = plan(forms)
         require_memory(
-            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_shorter(forms)}"
+            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_advice(forms)}"
         )
         return max(samples_to_confirm(forms), chosen.keyed * chosen.blocks)
 
@@ -65,62 +66,60 @@ class MeetInTheMiddle(SecretSearch):
         details["tried"] = 0
         for block in range(blocks):
             for rotation in range(forms.n if forms.h else 1):
-                meeting = Meeting(gathered, chosen, rotation, block)
-                for first in range(0, chosen.left, step):
-                    tried, secret = meeting.best_pair(first, step)
+                for tried, secret in meet(gathered, chosen, rotation, block, step):
                     details["tried"] += tried
                     yield secret
 
 
-def _shorter(forms: Modular) -> str:
-    """Say what makes the list shorter; empty if it is known."""
-    return "" if forms.h else " (give h, where it is known how many entries are not 0)"
+def _advice(forms: Modular) -> str:
+    """Say what makes the list of half secrets shorter."""
+    return "" if forms.h else " (give h, if it is known how many entries are not 0)"
 
 
-class Meeting:
-    """One rotation of the window, on one block of samples."""
+def meet(
+    gathered: Samples, chosen: "MiddlePlan", rotation: int, block: int, step: int
+) -> Iterator[tuple[int, Secret | None]]:
+    """Match the halves of a rotation on a block of samples, `step` left halves at a time.
 
-    def __init__(self, gathered: Samples, chosen: "MiddlePlan", rotation: int, block: int) -> None:
-        """Write down and sort the sums of the right half."""
-        family, n = gathered.family, gathered.family.n
-        turned = (np.arange(n) + rotation * stride(n)) % n
-        rows = np.roll(np.arange(len(gathered)), -chosen.keyed * block)[: chosen.samples]
-        some = gathered.take(rows)
-        values = np.array(nonzero_values(family), np.int64)
-        columns = (values[:, None, None] * some.a.T % family.q).astype(np.uint32)
-        light = family.h // 2
-        weights = ((light,), (family.h - light,)) if family.h else (None, None)
-        self._family = family
-        self._places = turned[: n // 2], turned[n // 2 :]
-        self._left, right = (
-            HalfSums(
-                columns=np.ascontiguousarray(columns[:, part]),
-                q=family.q,
-                weights=weight or tuple(range(len(part) + 1)),
-            )
-            for part, weight in zip(self._places, weights, strict=True)
+    Yields the pairs that were tried, and the secret of the cheapest, if there is one.
+    """
+    family, n = gathered.family, gathered.family.n
+    turned = (np.arange(n) + rotation * stride(n)) % n
+    some = gathered.take(np.roll(np.arange(len(gathered)), -chosen.keyed * block)[: chosen.samples])
+    values = np.array(nonzero_values(family), np.int64)
+    columns = (values[:, None, None] * some.a.T % family.q).astype(np.uint32)
+    light = family.h // 2
+    weights = ((light,), (family.h - light,)) if family.h else (None, None)
+    places = turned[: n // 2], turned[n // 2 :]
+    left, right = (
+        HalfSums(
+            columns=np.ascontiguousarray(columns[:, part]),
+            q=family.q,
+            weights=weight or tuple(range(len(part) + 1)),
         )
-        interval = explained(family)
-        fit = PairFit(
-            **vars(costs(some)),
-            low=interval.low,
-            width=interval.width,
-            keyed=chosen.keyed,
-            buckets=chosen.buckets,
-        )
-        self._right, self._sorted = right, SortedSums(right.sums(0, len(right)), fit)
-
-    def best_pair(self, start: int, count: int) -> tuple[int, Secret | None]:
-        """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
-        tried, pair = self._sorted.cheapest_pair(self._left.sums(start, count))
+        for part, weight in zip(places, weights, strict=True)
+    )
+    interval = explained(family)
+    fit = PairFit(
+        **vars(costs(some)),
+        low=interval.low,
+        width=interval.width,
+        keyed=chosen.keyed,
+        buckets=chosen.buckets,
+    )
+    ordered = SortedSums(right.sums(0, len(right)), fit)
+    for start in range(0, chosen.left, step):
+        tried, pair = ordered.cheapest_pair(left.sums(start, step))
         if pair is None:
-            return tried, None
-        secret, values = [0] * self._family.n, nonzero_values(self._family)
-        halves = self._left.entries(start + pair[0]), self._right.entries(pair[1])
-        for places, entries in zip(self._places, halves, strict=True):
-            for j, v in entries:
-                secret[int(places[j])] = values[v]
-        return tried, tuple(secret)
+            yield tried, None
+            continue
+        secret = np.zeros(n, np.int64)
+        for half, entries in zip(
+            places, (left.entries(start + pair[0]), right.entries(pair[1])), strict=True
+        ):
+            for j, number in entries:
+                secret[half[j]] = values[number]
+        yield tried, tuple(secret.tolist())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -3,7 +3,8 @@
 Kannan's embedding [Kannan87]: both the unknown x and the errors e of b = A x + e mod q are short.
 They are scaled to the same deviation and centred, which is what makes a small secret cheaper than a
 uniform one [BG14]; where the secret is not shorter than the errors, n errors take its place, as in
-the normal form [ACPS09].
+the normal form [ACPS09]. It needs errors that are small and not 0. What a short vector says is
+claimed if all samples confirm it.
 """
 
 import math
@@ -26,31 +27,29 @@ from hardness.attacks.lattice import (
     root_hermite,
 )
 from hardness.oracles import ExampleOracle, Spent
-from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.lwe import Modular
 from instances.residues import dot
-from instances.samples import Samples, samples
-from instances.secrets import Integers
+from instances.samples import Samples
 from instances.streams import generator
 
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
+_MORE = 8  # samples at a time, if the rank of the first is low
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """How unknowns x and errors e are scaled: w x - c of both has about the deviation of tau."""
+    """How unknowns x and errors e are scaled: w x - c of both has about the deviation of tau.
+
+    normal: whether n errors take the place of the secret, as its entries are not shorter.
+    """
 
     wx: int
     cx: int
     we: int
     ce: int
     tau: int
-
-    @property
-    def ratio(self) -> float:
-        """How much shorter x is than e before scaling."""
-        return self.wx / self.we
+    normal: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,7 +111,8 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
         kept = np.delete(kept, dropped_coordinates(len(kept), zeta, restart))
         order = generator(0, "samples", restart).permutation(len(gathered))
     through, rows, a = None, order[:0], gathered.a[:, kept]
-    if not short_secret(gathered, n):
+    scaling = shape(gathered, n)
+    if scaling.normal:
         rows = order[independent(a[order], q)]
         order = order[~np.isin(order, rows)]
         if len(rows) < n or not len(order):
@@ -129,24 +129,24 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
         rows=rows,
         others=others,
         a=a,
-        shape=shape(gathered, n),
+        shape=scaling,
         through=through,
     )
 
 
-def short_secret(gathered: Samples, n: int) -> bool:
-    """Return whether the secret's entries, but for zeros all at n places, are under the errors."""
-    return _secret(gathered.family, n)[1] < error_of(gathered).deviation
-
-
 def shape(gathered: Samples, n: int) -> Shape:
     """Choose the scaling of samples, the secret being 0 but for n places."""
-    error = error_of(gathered)
-    mean, deviation = error.mean, error.deviation
-    if short_secret(gathered, n):
-        mean, deviation = _secret(gathered.family, n)
-    ratio = error.deviation / max(deviation, 1 / (2 * n))
-    wx, we = max(1, round(_GRAIN * ratio)), _GRAIN  # errors may all be 0
+    law, error = gathered.family.secrets, gathered.error
+    assert error is not None  # by `unsupported_reason`
+    mean, deviation = law.moments
+    share = law.n / n if law.h else 1.0  # h of the n entries are not 0
+    square = share * (mean**2 + deviation**2)
+    mean *= share
+    deviation = math.sqrt(max(0.0, square - mean**2))
+    if normal := deviation >= error.deviation:
+        mean, deviation = error.mean, error.deviation
+    ratio = error.deviation / max(deviation, 1 / (2 * n))  # entries may all be 0
+    wx, we = max(1, round(_GRAIN * ratio)), _GRAIN
     cx, ce = round(wx * mean), round(we * error.mean)
     tau = max(1, round(we * error.deviation))
     common = math.gcd(wx, we, cx, ce)
@@ -156,6 +156,7 @@ def shape(gathered: Samples, n: int) -> Shape:
         we=we // common,
         ce=ce // common,
         tau=max(1, round(tau / common)),
+        normal=normal,
     )
 
 
@@ -164,7 +165,8 @@ def best_count(gathered: Samples, n: int, delta: float) -> int:
 
     It maximises the gap ln Vol^(1/d) - d ln delta, d = m + n + 1, Vol = q^m ratio^n. [MR09]
     """
-    low = n * math.log(shape(gathered, n).ratio)
+    scaling = shape(gathered, n)
+    low = n * math.log(scaling.wx / scaling.we)
 
     def gap(m: int) -> float:
         d = m + n + 1
@@ -174,21 +176,6 @@ def best_count(gathered: Samples, n: int, delta: float) -> int:
     while gap(m + 1) > gap(m):
         m += 1
     return m
-
-
-def error_of(gathered: Samples) -> Integers:
-    """The law of the errors; raises UsageError if there are none."""
-    if gathered.error is None:
-        raise UsageError(f"{gathered.family} given: its labels have no error, use modlinear")
-    return gathered.error
-
-
-def _secret(family: Modular, n: int) -> tuple[float, float]:
-    """The mean and the deviation of an entry of the secret, of the n that may not be 0."""
-    law, (mean, deviation) = family.secrets, family.secrets.moments
-    share = law.n / n if law.h else 1.0  # h of them are not 0
-    square = share * (mean**2 + deviation**2)
-    return share * mean, math.sqrt(max(0.0, square - (share * mean) ** 2))
 
 
 def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
@@ -231,17 +218,17 @@ class Primal(LatticeAttack):
     def sample_count(self, forms: Modular) -> int:
         """Count the samples of a lattice, with those by which errors take the secret's place."""
         n = forms.n - self.zeta
-        return self.lattice_samples(forms) + (0 if short_secret(Samples.none(forms), n) else n)
+        return self.lattice_samples(forms) + (n if shape(Samples.none(forms), n).normal else 0)
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
         """Draw the samples of a lattice, and more while their rank is low."""
         self.require_lattice(forms)
         count = self.lattice_samples(forms)
-        gathered = gather(oracle, max(samples_to_confirm(forms), forms.n), samples)
+        gathered = gather(oracle, max(samples_to_confirm(forms), forms.n))
         missing = count + forms.n - self.zeta - len(gathered)
         while missing > 0 or embed(gathered, count, self.zeta) is None:
             try:
-                more = gather(oracle, max(missing, 8), samples)
+                more = gather(oracle, max(missing, _MORE))
             except Spent as spent:  # what is there has to do, if its rank is full
                 if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
                     raise

@@ -10,10 +10,9 @@ from typing import Any
 
 from hardness.bounds import checker
 from hardness.bounds.certificate import OURS, Certificate
-from hardness.bounds.certify import Posed, certify, pose
+from hardness.bounds.certify import Posed, certified_problem, certify, pose
 from hardness.bounds.checker.theorem import needed_by_learners, read_terms, stat_rules_out
 from hardness.bounds.formulas import Formula, formulas, relation
-from hardness.bounds.problems import certified_problem
 from hardness.bounds.terms import BoundParameters
 from instances import arguments
 from instances.errors import ToolkitError, UsageError, unknown

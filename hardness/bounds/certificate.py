@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
-from hardness.bounds.checker.closed import NUMBERS, ruled_out_by_stat
-from hardness.bounds.checker.theorem import Known
+from hardness.bounds.checker.theorem import NUMBERS, Known, ruled_out_by_stat
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
 from instances.errors import DamagedFile, ToolkitError, unknown

@@ -5,27 +5,27 @@ What follows, `hardness.bounds.checker` computes here as it does when it checks 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hardness.bounds import averages, checker, codes, directions, secret_laws
+from hardness.bounds import checker, directions, secret_laws
 from hardness.bounds.certificate import Certificate, Claim, NoClaim
+from hardness.bounds.checker import written
 from hardness.bounds.checker.certificate import KINDS, claims_of
 from hardness.bounds.checker.functions import MEMBERS
 from hardness.bounds.checker.hidden_sets import vstat_gamma
 from hardness.bounds.checker.theorem import Known, read_terms
 from hardness.bounds.draws import require_uniform
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, best_code, every_set
 from hardness.bounds.learners import NamedLearner
 from hardness.bounds.members import Members, of_family
-from hardness.bounds.problems import certified_problem
 from hardness.bounds.terms import BoundParameters
 from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Family, require
 from instances.lwe import Modular, obstacle
-from instances.spec import FAMILIES, parse
+from instances.spec import FAMILIES, built_in, parse
 
 _SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
 _NO_SIGNS = (
@@ -44,11 +44,10 @@ class Posed:
     spec: str
     problem: dict[str, Any]
     witness: dict[str, Any]
-    kind: Any
     parsed: Any
     known: Known
     family: Modular | None = None
-    origin: dict[str, Any] | None = field(default=None)
+    origin: dict[str, Any] | None = None
 
     def certificate(self, terms: dict[str, Any], witness: dict[str, Any]) -> Certificate:
         """Claim all that follows from a witness; raises checker.Refused."""
@@ -97,6 +96,31 @@ def certify(
     return posed.certificate(terms.to_terms(), posed.witness | _witness(posed, terms))
 
 
+def certified_problem(family: Family) -> tuple[Family, dict[str, Any]] | None:
+    """Find the family that a certificate names, and its problem; None if no theorem is about it.
+
+    A certificate names a family of the package: one of a user's file as it is written without that
+    file. Raises UsageError for parameters of which nothing is proved.
+
+    >>> from instances import parse
+    >>> about, problem = certified_problem(parse("parity:d=8,m=3"))
+    >>> about.spec, problem["values"]
+    ('parity:d=8,m=3,noise=0,rho=3', ['1', '-1', '1', '-1'])
+    """
+    about = family.certified_as()
+    problem = about.problem() if built_in(about) else None
+    return (about, in_numbers(problem)) if problem else None
+
+
+def in_numbers(data: Any) -> Any:
+    """Write the fractions of a problem as a certificate holds them."""
+    if isinstance(data, dict):
+        return {key: in_numbers(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [in_numbers(value) for value in data]
+    return written(data) if isinstance(data, Fraction) else data
+
+
 def enumerated(family: Family, members: int | None = None) -> Members | None:
     """The members of a family without formulas, or some of them; None of one with formulas.
 
@@ -134,27 +158,21 @@ def pose(
     family, problem = certified
     forms = family.linear_forms if problem["kind"] == "residues" else None
     witness = {"law": secret_laws.weights(forms, success)} if forms else {}
-    if problem["kind"] == "hidden-set" and not _orthogonal(family):
+    sets = family.hidden_sets
+    if sets is not None and not sets.characters and problem["kind"] == "hidden-set":
         parsed = checker.read_problem(problem)
         if parsed.parity:  # a profile that is a parity: its spectrum is claimed as of others
-            witness = {"code": codes.best_code(Johnson.of_problem(parsed))}
+            witness = {"code": best_code(Johnson(problem=parsed))}
     try:
         return _posed(family.spec, problem, witness, family=forms)
     except checker.Refused as reason:
         raise UsageError(f"{family.spec} given: {reason}: lower n, h or q") from reason
 
 
-def _orthogonal(family: Family) -> bool:
-    """Whether members are the characters of a parity, of which no spectrum is claimed."""
-    return family.hidden_sets is not None and family.hidden_sets.characters
-
-
 def _posed(spec: str, problem: dict[str, Any], witness: dict[str, Any], **more: Any) -> Posed:
-    kind = KINDS[problem["kind"]]
-    parsed = kind.read_problem(problem)
-    known = kind.know(parsed, witness)
-    return Posed(spec=spec, problem=problem, witness=witness, kind=kind, parsed=parsed,
-                 known=known, **more)  # fmt: skip
+    parsed = checker.read_problem(problem)
+    known = KINDS[problem["kind"]].know(parsed, witness)
+    return Posed(spec=spec, problem=problem, witness=witness, parsed=parsed, known=known, **more)
 
 
 def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]) -> Posed:
@@ -180,13 +198,13 @@ def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
     """Find what the claims need beyond what is known of the members."""
     problem, known, kind = posed.parsed, posed.known, posed.problem["kind"]
     if kind == "hidden-set" and known.more is not None:
-        scheme = Johnson.of_problem(problem)
-        multipliers = averages.every_set(scheme, terms.gamma)
-        code = posed.witness.get("code") or codes.best_code(scheme)
+        scheme = Johnson(problem=problem)
+        multipliers = every_set(scheme, terms.gamma)
+        code = posed.witness.get("code") or best_code(scheme)
         witness = {"code": code, "sda": multipliers}
         if problem.levels == 2:
             gamma = vstat_gamma(problem, known.more, terms.vstat)
-            witness["vstat"] = averages.every_set(scheme, gamma)
+            witness["vstat"] = every_set(scheme, gamma)
         return witness
     if kind == "residues":
         _require_dense(posed, terms)
@@ -283,7 +301,7 @@ def _with_rare_members(posed: Posed, data: dict[str, Any], terms: BoundParameter
     alone = {**data, "about": {"gd": data["about"]["gd"]}}
     for share in _SHARES:
         witness = posed.witness | {"rare": secret_laws.weights(family, terms.success / share)}
-        rare = replace(posed, witness=witness, known=posed.kind.know(posed.parsed, witness))
+        rare = _posed(posed.spec, posed.problem, witness, family=family)
         claims = rare.certificate(alone, witness).claims
         most = [claim.value for claim in claims if claim.quantity == "gd-noise-success"]
         tried.append((min(most, default=Fraction(0)), rare))

@@ -3,16 +3,16 @@
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 from flint import fmpq
 
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
-from hardness.bounds.checker.reading import fields, listed
+from hardness.bounds.certify import certified_problem
+from hardness.bounds.checker.reading import Refused, fields, listed, need
 from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
-from hardness.bounds.problems import certified_problem
 from instances.catalog import catalog
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
@@ -76,31 +76,16 @@ def check(data: dict[str, Any]) -> Checked:
             _hold_functions(spec, problem, origin or {})
         else:
             _hold_family(spec, problem)
-            checker_need(origin is None, "only listed functions have an origin")
-    except (checker.Refused, DamagedFile) as reason:
-        refuse(str(reason).removeprefix("a certificate is refused: "))
+            need(origin is None, "only listed functions have an origin")
+    except (Refused, DamagedFile) as reason:
+        why = str(reason).removeprefix("a certificate is refused: ")
+        raise Refuted(f"certificate refused: {why}") from reason
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        refuse(f"what it says of its family is malformed ({type(error).__name__})")
+        why = f"what it says of its family is malformed ({type(error).__name__})"
+        raise Refuted(f"certificate refused: {why}") from error
     listed_functions = problem["kind"] == "functions"
     assumed = "the tables are those of the members that are named" if listed_functions else ""
     return Checked(certificate=made, assumed=assumed)
-
-
-def refuse(reason: str) -> NoReturn:
-    """Refuse the certificate; raises Refuted, in one line whatever the reason quotes of the file.
-
-    >>> refuse("its spec is a\\nb")
-    Traceback (most recent call last):
-    instances.errors.Refuted: certificate refused: its spec is a b
-    """
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(reason.split()))
-    raise Refuted(f"certificate refused: {line[:400]}")
-
-
-def checker_need(condition: bool, why: str) -> None:
-    """Refuse unless a condition holds; raises Refuted."""
-    if not condition:
-        refuse(why)
 
 
 def _hold_family(spec: str, problem: dict[str, Any]) -> None:
@@ -109,16 +94,16 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
     try:
         certified = certified_problem(family)
     except UsageError as error:
-        refuse(f"certify refuses its family: {error}")
+        raise Refused(f"certify refuses its family: {error}") from error
     if certified is None or certified[0].spec != family.spec:
-        refuse(f"{shown(spec)} is not a family that is checked so")
+        raise Refused(f"{shown(spec)} is not a family that is checked so")
     family, wanted = certified
     if problem["kind"] == wanted["kind"] == "residues":
         _hold_law(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
         _hold_law(problem["errors"], wanted["errors"], "errors")
         secret = {**wanted["secret"], "entries": problem["secret"]["entries"]}
         wanted = {**wanted, "secret": secret, "errors": problem["errors"]}
-    checker_need(problem == wanted, "its problem is not that of its spec")
+    need(problem == wanted, "its problem is not that of its spec")
     if problem["kind"] == "hidden-set":
         check_layer(family)
 
@@ -128,12 +113,14 @@ def _hold_law(data: Any, wanted: Any, what: str) -> None:
     law, right = read_law(data), read_law(wanted)
     if law is None or right is None:
         reason = f"there are {what} in the problem and none in its spec, or the other way round"
-        return checker_need(law is right, reason)
+        need(law is right, reason)
+        return
     total, of_spec = sum(law.values()), sum(right.values())
     for value in law.keys() | right.keys():
         probability = Fraction(right.get(value, 0), of_spec)
-        if abs(Fraction(law.get(value, 0), total) - probability) > _ROUNDED + probability * _FLOAT:
-            refuse(f"the {what} of the problem are not those of its spec, as at {value}")
+        off = abs(Fraction(law.get(value, 0), total) - probability)
+        near = off <= _ROUNDED + probability * _FLOAT
+        need(near, f"the {what} of the problem are not those of its spec, as at {value}")
 
 
 def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) -> None:
@@ -142,43 +129,43 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
     names, count = listed(origin["names"]), len(problem["tables"])
     places = [origin[name] for name in ("path", "sha256", "of") if name in origin]
     if not all(map(fits_name, places)):
-        refuse("its origin must be a path and the SHA-256 of what is there")
+        raise Refused("its origin must be a path and the SHA-256 of what is there")
     named = _NAME.fullmatch(spec)
     if named:
         right = f",members={count},sha256={digest_of(names, problem)}"
         if spec[named.end(2) :] != right:
-            refuse(f"{shown(spec)} does not name these members by their digest")
+            raise Refused(f"{shown(spec)} does not name these members by their digest")
         if named[1] == "functions" and named[2] != str(problem["signs"]):
-            refuse(f"its functions are of {problem['signs']} coordinates")
+            raise Refused(f"its functions are of {problem['signs']} coordinates")
     else:
         own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
-            refuse(f"{shown(spec)} is not a name of what its origin has")
+            raise Refused(f"{shown(spec)} is not a name of what its origin has")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:
-        refuse(f"its names are not {count} different ones, each {NAME}")
-    if "of" in origin and not checker.read("positive", origin["of"]) > count:
-        refuse("the family that its members are chosen from is no larger")
+        raise Refused(f"its names are not {count} different ones, each {NAME}")
+    larger = "of" not in origin or checker.read("positive", origin["of"]) > count
+    need(larger, "the family that its members are chosen from is no larger")
 
 
 def read_spec(spec: Any) -> Family:
-    """Read the canonical spec of a family; raises Refuted for other text.
+    """Read the canonical spec of a family; raises Refused for other text.
 
     >>> read_spec("parity:d=8,m=3,noise=0,rho=3").size
     35
     """
     if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
-        refuse("its spec is not one line of printable characters without spaces")
+        raise Refused("its spec is not one line of printable characters without spaces")
     try:
         family = parse_stored(spec)
     except UsageError as error:
-        refuse(f"certify refuses its family: {error}")
-    if family.spec != spec:
-        refuse(f"{spec[:80]} is not in its canonical form, {family.spec[:80]}")
+        raise Refused(f"certify refuses its family: {error}") from error
+    canonical = family.spec
+    need(canonical == spec, f"{spec[:80]} is not in its canonical form, {canonical[:80]}")
     return family
 
 
 def check_layer(family: Family) -> None:
-    """Evaluate the exact heads of hidden sets for every count; raises Refuted.
+    """Evaluate the exact heads of hidden sets for every count; raises Refused.
 
     B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), x_h = rho^2h, is g(h) for every h; a head that counts
     nothing has h = 0.
@@ -186,6 +173,6 @@ def check_layer(family: Family) -> None:
     sets = family.hidden_sets or family.refuse("hidden_sets")
     rho = rational(sets.rho)
     for h, value in enumerate(sets.values):
+        right = rational(Fraction(value))
         total = sum((head.response(rho ** (2 * h)) for head in sets.heads), fmpq(0))
-        if total != rational(Fraction(value)):
-            refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")
+        need(total == right, f"its heads do not compute its labels: B({h}) is not {value}")

@@ -1,9 +1,9 @@
 """The closed forms of claims over the parameters of a family, and the conditions that they need.
 
 A bound on queries is one formula of three numbers, max(0, ceil((delta N - K) / r)), and all others
-are of a few. The checker computes them by `checker.closed`; here the same functions are called with
-symbols of sympy, or with other numbers than a family's. What no parameter determines, as the top of
-a spectrum, is a named number that the certificate has.
+are of a few. `checker.theorem` computes them; here the same functions are called with symbols of
+sympy, or with other numbers than a family's. What no parameter determines, as the top of a
+spectrum, is a named number that the certificate has.
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hardness.bounds.checker import closed
+from hardness.bounds.checker import theorem
 from hardness.bounds.checker.functions import Functions
 from hardness.bounds.checker.hidden_sets import HiddenSets
 from hardness.bounds.checker.residues import residues_of
@@ -45,7 +45,7 @@ class Numbers:
 
     smaller, larger = staticmethod(min), staticmethod(max)
     equal, different = staticmethod(operator.eq), staticmethod(operator.ne)
-    examples, constant = staticmethod(closed.examples), Fraction
+    examples, constant = staticmethod(theorem.examples), Fraction
 
     def __init__(self, values: dict[str, Fraction], rounded: bool) -> None:
         """Take other values of names; rounded: whether members are whole, not shares."""
@@ -219,7 +219,7 @@ class _Forms:
 
     def queries(self) -> Any:
         self.need_even()
-        return closed.queries(self.of, self.T(), self.K(), self.r())
+        return theorem.least_queries(self.of, self.T(), self.K(), self.r())
 
     def success(self) -> Any:
         """K / N if a query rules out nothing, and all members are as likely."""
@@ -234,7 +234,7 @@ class _Forms:
         needed, fits = self.T(), self.K()
         if fits != 1 and isinstance(self.problem, HiddenSets | Functions):
             self.of.need(fits > 0)
-        return closed.information_floor(self.of, needed, fits, self.L())
+        return theorem.least_examples(self.of, needed, fits, self.L())
 
     def need_even(self) -> None:
         """What keeps members as likely as each other: nothing, unless secrets have a law."""
@@ -257,7 +257,7 @@ class _Forms:
             of.need(b - epsilon * c <= 0 if none else b - epsilon * c > 0)
         if none:
             return self.N()
-        most = closed.fitted(of, self.lam(), b, c, epsilon)
+        most = theorem.fitted(of, self.lam(), b, c, epsilon)
         if self.members.alike > 1:
             most = self.units() * most
         limited = hypothesis_fits(self.members, gram, risk) >= self.members.count
@@ -267,13 +267,13 @@ class _Forms:
         """How many members one query rules out."""
         of, numbers = self.of, self.claim.numbers
         if not self.claim.quantity.startswith("vstat"):
-            return closed.ruled_out_by_stat(of, self.v(), self.at("tau"))
+            return theorem.ruled_out_by_stat(of, self.v(), self.at("tau"))
         if "s" in numbers:
             says = "members or more average 1/(3 t) at most, as laws"
             return self.named("s_t", numbers["s"], says, "eta", "t") - 1
         if "w" in numbers:
-            return closed.ruled_out_by_vstat(of, self.w(), self.at("t"))
-        return closed.ruled_out_by_stat(of, self.v(), 2 / self.at("t"))
+            return theorem.ruled_out_by_vstat(of, self.w(), self.at("t"))
+        return theorem.ruled_out_by_stat(of, self.v(), 2 / self.at("t"))
 
     # What the members and their Gram matrix are; of most families no parameters determine them.
 
@@ -303,7 +303,7 @@ class _Forms:
         return (1 - 2 * self.at("eta")) ** 2 * self.named(name, value / (1 - 2 * noise) ** 2, says)
 
     def units(self) -> Any:
-        return self.of.constant(self.gram.alike)
+        return self.of.constant(self.members.alike)
 
     def L(self) -> Any:
         return self.of.constant(self.problem.levels)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.bounds.certify import pose
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson
 from hardness.bounds.members import Members
 from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens

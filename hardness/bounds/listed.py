@@ -5,7 +5,7 @@ The checker computes their correlations; here is what is hard to find.
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -62,13 +62,18 @@ def problem_of(
 
 
 def eigenvalue(problem: dict[str, Any]) -> dict[str, Any]:
-    """Find the witness of a bound on the largest eigenvalue; empty if all are the same function."""
+    """Find the witness of a bound on the largest eigenvalue; empty if all are the same function.
+
+    It is a factor, rounded, of what a number just above the eigenvalue leaves.
+    """
     known = products(read_problem(problem))[1]
     plain = np.array(known.plain, np.int64)
     if (plain == plain[0, 0]).all():
         return {}
-    off = Fraction(len(plain) * known.off, known.unit)
-    return {"eigenvalue": bounded_eigenvalue(centre(plain / known.unit), off)}
+    off, matrix = Fraction(len(plain) * known.off, known.unit), centre(plain / known.unit)
+    true, gap = float(np.linalg.eigvalsh(matrix)[-1]), _FINE if len(matrix) <= _FEW else _COARSE
+    top = Fraction(math.ceil((true * (1 + 1 / gap) + float(off)) * _GRID) + 1, _GRID)
+    return {"eigenvalue": {"top": written(top), **factor(matrix, true, float(top - off))}}
 
 
 def sets_of(known: Products, gamma: Fraction) -> dict[str, Any]:
@@ -80,10 +85,6 @@ def sets_of(known: Products, gamma: Fraction) -> dict[str, Any]:
     if len(set(known.norms)) == 1:
         witness["sda"] = {"enough": written(enough_members(np.abs(rows), known.norms[0] * gamma))}
     return witness
-
-
-def _hexadecimal(lines: Iterable[Matrix]) -> list[str]:
-    return [" ".join(f"{int(v):x}" for v in row) for row in lines]
 
 
 # Tables.
@@ -178,16 +179,6 @@ def centre(gram: Matrix) -> Matrix:
     return np.asarray((less + less.T) / 2)
 
 
-def bounded_eigenvalue(matrix: Matrix, off: Fraction = Fraction(0)) -> dict[str, Any]:
-    """Bound the largest eigenvalue of a matrix that is known to within `off`: the witness.
-
-    By a factor, rounded, of what a number just above it leaves.
-    """
-    true, gap = float(np.linalg.eigvalsh(matrix)[-1]), _FINE if len(matrix) <= _FEW else _COARSE
-    top = Fraction(math.ceil((true * (1 + 1 / gap) + float(off)) * _GRID) + 1, _GRID)
-    return {"top": written(top), **factor(matrix, true, float(top - off))}
-
-
 def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
     """Round a Cholesky factor of what a number between an eigenvalue and `top` leaves.
 
@@ -198,8 +189,8 @@ def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
     rest = -matrix
     rest.flat[:: len(matrix) + 1] += true + room
     lines = np.rint(np.linalg.cholesky(rest) * scale)
-    rows = (row[: i + 1] for i, row in enumerate(lines))
-    return {"factor": _hexadecimal(rows), "scale": scale}
+    rows = [" ".join(f"{int(v):x}" for v in row[: i + 1]) for i, row in enumerate(lines)]
+    return {"factor": rows, "scale": scale}
 
 
 # Sets of members that are near.

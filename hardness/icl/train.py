@@ -17,7 +17,8 @@ from instances.errors import UsageError
 from instances.streams import generator
 
 Free = Literal["q", "both"]
-Ending = Literal["converged", "steps spent", "diverged"]
+Ending = Literal["converged", "steps spent", "no further descent", "diverged"]
+_ENDINGS: tuple[Ending, ...] = ("converged", "steps spent", "no further descent")  # by status
 Name = Literal["one step size", "optimal steps", "GD++ scalars", "trained, P = 0", "trained P, Q"]
 MOST_LAYERS = 8  # of curves
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
@@ -219,12 +220,11 @@ class _Descent:
             end = minimize(
                 self.slope, start, jac=True, method="L-BFGS-B", callback=after, options=options
             )
-        ended: Ending = "steps spent" if len(curve) > steps else "converged"
         run = Run(
             loss=float(end.fun),
             steps=len(curve) - 1,
             evaluations=int(end.nfev),
-            ended=ended if np.isfinite(end.fun) else "diverged",
+            ended=_ENDINGS[end.status] if np.isfinite(end.fun) else "diverged",
         )
         return run, self.layers(end.x).whitened(self.back), curve
 

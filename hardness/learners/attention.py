@@ -110,17 +110,6 @@ class Linearized:
             theta += token @ part.transpose(0, 2, 1)
         return theta, w
 
-    def tokens(self, cotangent: Array) -> Array:
-        """Apply the adjoint of the derivative in the tokens to a cotangent: (k, d, n) both."""
-        k, m, d, n = self.attended.shape
-        pulled = (self.w.reshape(m * d, d) @ cotangent).reshape(k, m, d, n)
-        change = softmax_slope(self.p, np.einsum("aidn,bdn->iabn", pulled, self.x))
-        keys = np.matmul(self.theta.transpose(0, 2, 1)[:, None], self.x)
-        queries = np.matmul(self.theta[:, None], self.x)
-        out = np.einsum("iabn,aidn->bdn", self.p, pulled)
-        out += np.einsum("iabn,iadn->bdn", change, keys)
-        return np.asarray(out + np.einsum("iabn,ibdn->adn", change, queries))
-
 
 def _first(values: Array, rows: int) -> Array:
     """Set what is of other tokens than the first to 0: (k, d, n) -> (k, d, n)."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Outcome
+from hardness.learners.learner import SPENT, Outcome, require_at_least
 from hardness.oracles import Spent
 from instances.family import require
 
@@ -40,9 +40,7 @@ class Descent:
         known = f"optimizer={self.optimizer} given: one of {', '.join(_OPTIMIZERS)}"
         require(self.optimizer in _OPTIMIZERS, known)
         require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name, bound in self.least.items():
-            value = getattr(self, name)
-            require(value >= bound, f"{name}={value} given: it must be at least {bound}")
+        require_at_least(self, **self.least)
 
     @property
     def method(self) -> str:

@@ -1,4 +1,4 @@
-"""What fits a layer reads and returns: labelled examples, the layer and its errors."""
+"""What fits a layer reads and returns: labelled examples, the layer, its errors, a failed stage."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.attention import Array
+from hardness.learners.attention import Array, columns, linearize
 from hardness.oracles import ExampleOracle, Spent
 from instances.errors import UsageError
 from instances.family import Examples
+from instances.layer import AttentionLayer
 
 _LARGEST = 1e100
 _BATCH = 1 << 20  # numbers of a batch's tokens
@@ -115,6 +116,32 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
     return np.asarray(x, np.float64), np.asarray(y, np.float64), spent
 
 
+class StageFailed(UsageError):
+    """A stage cannot go on; `needs` is the number of examples it asks for, None if more won't do.
+
+    >>> raise StageFailed("moment", "3 examples", needs=32)
+    Traceback (most recent call last):
+    hardness.learners.fitting.StageFailed: stage moment: 3 examples: at least 32 are needed
+    """
+
+    def __init__(self, stage: str, why: str, needs: int | None = None) -> None:
+        super().__init__(
+            f"stage {stage}: {why}" + (f": at least {needs} are needed" if needs else "")
+        )
+        self.needs = needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """One run of one stage: seconds, examples it read, rows it accepted, its own error measures."""
+
+    name: str
+    seconds: float
+    examples: int
+    rows: int
+    measures: dict[str, float] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
     """What a stage of a fit returns, beside what is its own.
@@ -147,6 +174,17 @@ class Fit(Result):
     theta: Array
     w: Array
     error: float
+
+    @property
+    def layer(self) -> AttentionLayer:
+        """The layer."""
+        return AttentionLayer(theta=self.theta, w=self.w)
+
+
+def fit_of(theta: Array, w: Array, held_out: Data, **more: Any) -> Fit:
+    """Judge a layer theta, w (m, d, d) by held-out examples; more: further fields of the fit."""
+    predicted = linearize(theta, w, columns(held_out.x), held_out.rows).value
+    return Fit(theta=theta, w=w, error=relative_error(predicted, columns(held_out.y)), **more)
 
 
 def relative_error(predicted: Array, y: Array) -> float:

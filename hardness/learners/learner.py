@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Resource
-from instances.family import Family, Secret
+from instances.family import Family, Secret, require
 from instances.layer import AttentionLayer
 from instances.parameters import canonical
 
@@ -63,7 +63,7 @@ _ADVICE = {
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
     "say of a claimed secret stands beside the claim",
     Outcome.NO_CLAIM: "it ran to its end and names no secret: mend what the reason says, else give "
-    "more examples, another seed or a stronger learner",
+    "more examples (a larger samples= if it was set), another seed or a stronger learner",
     Outcome.STAGE_FAILED: "the learner could not go on: the details say which stage, why, and how "
     "many examples it needs if more would do",
     Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, give a folder with "
@@ -151,6 +151,22 @@ class Learner(Protocol):
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Learn from an oracle of examples, queries, values or all of them, as `access` says."""
+
+
+def require_at_least(learner: Any, **least: int) -> None:
+    """Check parameters of a learner against their least values; raises UsageError."""
+    for name, bound in least.items():
+        value = getattr(learner, name)
+        require(value >= bound, f"{name}={value} given: it must be an integer of at least {bound}")
+
+
+def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
+    """Say why a learner cannot fit `heads` softmax heads (0: as many as layers have), or None."""
+    if family.kind == "linear":
+        return "it fits softmax attention; `lifted` learns linear attention"
+    if not (heads or family.layer_heads):
+        return f"nobody knows how many heads to fit: say {name}:heads=2, or another number"
+    return None
 
 
 def innermost(learner: Any) -> Any:

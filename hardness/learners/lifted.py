@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lstsq, qr
 
 from hardness.learners.learner import SPENT, Hypothesis, Outcome, View
 from hardness.oracles import ExampleOracle, Spent
@@ -182,7 +183,7 @@ class LeastSquaresFit:
 
 
 class LeastSquares:
-    """Takes rows in any batches, and gives the same bits for the same rows.
+    """Takes rows in batches; the same batches give the same bits.
 
     >>> sums = LeastSquares(features=1, labels=1)
     >>> sums.add(np.array([[1.0], [2.0]]), np.array([[3.0], [6.0]]))
@@ -191,49 +192,30 @@ class LeastSquares:
     """
 
     def __init__(self, *, features: int, labels: int) -> None:
-        """Take the memory: half as many rows as columns beside a factor; raises TooLarge."""
+        """Hold at most half as many rows as columns beside a factor; raises TooLarge."""
         width = features + labels
-        block = max(_LEAST_BLOCK, -(-width // 2))
-        require_memory(16 * (width + block) * width, f"least squares on {features} features")
+        self._most = width + max(_LEAST_BLOCK, -(-width // 2))
+        require_memory(16 * self._most * width, f"least squares on {features} features")
         self._features = features
-        self._stack = np.empty((width + block, width), order="F")
-        self._filled = 0
+        self._batches: list[Array] = [np.empty((0, width), np.float64)]
         self.rows = 0
 
     def add(self, features: Array, labels: Array) -> None:
-        """Add rows: (n, features) and (n, labels); raises UsageError for other shapes."""
-        size, width = self._stack.shape
-        shapes = ((len(features), self._features), (len(features), width - self._features))
-        if (features.shape, labels.shape) != shapes:
-            raise UsageError(
-                f"rows of shapes {features.shape} and {labels.shape} given: {shapes} are needed"
-            )
-        start = 0
-        while start < len(features):
-            count = min(size - self._filled, len(features) - start)
-            place = slice(self._filled, self._filled + count)
-            self._stack[place, : self._features] = features[start : start + count]
-            self._stack[place, self._features :] = labels[start : start + count]
-            self._filled += count
-            start += count
-            if self._filled == size:
-                self._fold()
+        """Add rows, (n, features) and (n, labels); a full stack is left as its factor."""
+        self._batches.append(np.concatenate([features, labels], axis=1))
         self.rows += len(features)
+        if sum(map(len, self._batches)) >= self._most:
+            (factor,) = qr(self._stack(), mode="r", overwrite_a=True, check_finite=False)
+            self._batches = [np.array(factor[: factor.shape[1]], np.float64)]
 
-    def _fold(self) -> None:
-        """Replace the rows of a full stack by their triangular factor."""
-        from scipy.linalg import qr
-
-        width = self._stack.shape[1]
-        (factor,) = qr(self._stack, mode="r", overwrite_a=True, check_finite=False)
-        self._stack[:width] = factor[:width]
-        self._filled = width
+    def _stack(self) -> Array:
+        stack = np.concatenate(self._batches)
+        self._batches = [stack]
+        return stack
 
     def solve(self) -> LeastSquaresFit:
         """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
-        from scipy.linalg import lstsq
-
-        left, right = np.split(self._stack[: self._filled], [self._features], axis=1)
+        left, right = np.split(self._stack(), [self._features], axis=1)
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
         # By a complete orthogonal decomposition: the singular values would take longer.
         solution, _, rank, _ = lstsq(

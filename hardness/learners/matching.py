@@ -43,15 +43,12 @@ class Matching:
         }
 
 
-def match(
-    found: AttentionLayer, truth: AttentionLayer, seen: tuple[Array, Array] | None = None
-) -> Matching:
+def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
     """Pair the heads so that the sum of their relative errors is least. [Kuh55]
 
-    seen: orthonormal bases (d, r) of what tokens span and of what their differences do. No label
-    shows more of a Theta than what lies between the two, or more of a W than its rows in the second
-    (of the others the sum over heads), and no more is compared. Raises UsageError for layers of
-    different dimensions.
+    If the last coordinate of every token is 1, the differences of tokens are 0 there. So no label
+    shows the last column of a Theta, nor the last row of a W but in the sum over heads, and these
+    are not compared. Raises UsageError for layers of different dimensions.
 
     >>> truth = AttentionLayer(theta=np.stack([np.eye(2), np.ones((2, 2))]), w=np.ones((2, 2, 2)))
     >>> swapped = AttentionLayer(theta=truth.theta[::-1], w=truth.w)
@@ -60,9 +57,9 @@ def match(
     """
     if found.d != truth.d:
         raise UsageError(f"layers of dimensions {found.d} and {truth.d} given: they must be equal")
-    if seen:
-        found, truth = (_projected(layer, *seen) for layer in (found, truth))
-    theta, w = distances(found.theta, truth.theta), distances(found.w, truth.w)
+    shown = truth.d - truth.constant
+    theta = distances(found.theta[:, :, :shown], truth.theta[:, :, :shown])
+    w = distances(found.w[:, :shown], truth.w[:, :shown])
     rows, partners = linear_sum_assignment(theta + w)
     pairs = {int(i): int(j) for i, j in zip(rows, partners, strict=True)}
     return Matching(
@@ -71,12 +68,6 @@ def match(
         w=tuple(float(w[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
         spare=tuple(j for j in range(found.m) if j not in pairs.values()),
     )
-
-
-def _projected(layer: AttentionLayer, tokens: Array, differences: Array) -> AttentionLayer:
-    """The part of each head that labels can show."""
-    left, right = tokens @ tokens.T, differences @ differences.T
-    return AttentionLayer(theta=left @ layer.theta @ right, w=right @ layer.w, kind=layer.kind)
 
 
 def distances(found: Array, truth: Array) -> Array:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from hardness.learners.learner import SPENT, Access, Hypothesis, Outcome, member, nothing
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
-from hardness.oracles.means import can_follow, listed, secrets, unlisted
+from hardness.oracles.means import can_follow, listed, unlisted
 from instances import tokens
 from instances.family import Family, require
 from instances.sets import Symmetric
@@ -226,7 +226,7 @@ class Pooled(Asking):
         try:
             while len(left) > 1:
                 chosen = independent(means.members[left], limit)
-                pool = Pool(sets=tuple(secrets(means.members[left[chosen]])))
+                pool = Pool(sets=tuple(means.secret(row) for row in left[chosen]))
                 expected = means.of(pool)[left]
                 answer = oracle.ask(pool)
                 asked += 1
@@ -239,8 +239,7 @@ class Pooled(Asking):
             return nothing(family, SPENT[spent.resource], left=len(left), asked=asked)
         if not len(left):
             return nothing(family, Outcome.NO_CLAIM, reason=_INCONSISTENT, asked=asked)
-        (found,) = secrets(means.members[left])
-        return member(family, found, asked=asked, last_pool=limit)
+        return member(family, means.secret(left[0]), asked=asked, last_pool=limit)
 
 
 def independent(members: NDArray[np.int64], most: int) -> list[int]:

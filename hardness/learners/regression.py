@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Hypothesis, Predict, View, nothing
+from hardness.learners.learner import SPENT, Hypothesis, Predict, View, nothing, require_at_least
 from hardness.learners.reduced import predictor
 from hardness.oracles import ExampleOracle, Spent
 from instances.coded import Coded, reduce, require_coded
 from instances.dense import Dense
-from instances.family import Examples, Family, Secret, require
+from instances.family import Examples, Family, Secret
 from instances.limits import require_memory
 from instances.sets import Symmetric
 from instances.symmetric import to_float
@@ -63,7 +63,7 @@ class Linear:
     oversample: int = 32
 
     def __post_init__(self) -> None:
-        require(self.oversample >= 1, f"oversample={self.oversample} given: at least 1 is needed")
+        require_at_least(self, oversample=1)
 
     def supports(self, family: Family) -> str | None:
         """Any family of attention layers."""
@@ -119,8 +119,7 @@ class LowDegree:
     oversample: int = 8
 
     def __post_init__(self) -> None:
-        require(self.degree >= 0, f"degree={self.degree} given: it must be at least 0")
-        require(self.oversample >= 2, f"oversample={self.oversample} given: at least 2 is needed")
+        require_at_least(self, degree=0, oversample=2)
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from hardness.learners.attention import columns, linearize
 from hardness.learners.descent import Array, Batch, Descent
-from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, View, nothing
+from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, View, no_softmax_heads, nothing
 from hardness.oracles import Epochs, ExampleOracle
 from instances.coded import Coded
 from instances.family import Family
@@ -42,11 +42,7 @@ class Student(Descent):
 
     def supports(self, family: Family) -> str | None:
         """Any family but those of linear attention."""
-        if family.kind == "linear":
-            return "it fits softmax attention; `lifted` learns linear attention"
-        if not (self.heads or family.layer_heads):
-            return "nobody knows how many heads to fit: say student:heads=2, or another number"
-        return None
+        return no_softmax_heads(family, self.name, self.heads)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps, the budget or the error are at their end."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hardness.learners.learner import Hypothesis, View
+from hardness.learners.learner import Hypothesis, View, no_softmax_heads, require_at_least
 from hardness.learners.plugins.load import adapt
 from hardness.learners.plugins.module import Module
 from hardness.oracles import ExampleOracle
@@ -25,7 +25,7 @@ class _Network(ABC):
     access: ClassVar[Literal["examples"]] = "examples"
     view: ClassVar[View] = "tokens"
     name: ClassVar[str]
-    least: ClassVar[tuple[str, ...]]  # parameters of at least 1
+    least: ClassVar[dict[str, int]]  # of parameters
 
     steps: int
     batch: int
@@ -33,9 +33,7 @@ class _Network(ABC):
     patience: int
 
     def __post_init__(self) -> None:
-        for name in self.least:
-            value = getattr(self, name)
-            require(value >= 1, f"{name}={value} given: it must be an integer of at least 1")
+        require_at_least(self, **self.least)
         self._training(len)
 
     def _training(self, make: Callable[..., Any]) -> Module:
@@ -67,7 +65,7 @@ class Transformer(_Network):
     name: ClassVar[str] = "transformer"
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "a transformer encoder on the tokens, trained by AdamW"
-    least: ClassVar[tuple[str, ...]] = ("width", "heads", "layers")
+    least: ClassVar[dict[str, int]] = {"width": 1, "heads": 1, "layers": 1}
 
     width: int = 32
     heads: int = 4
@@ -124,7 +122,7 @@ class Attention(_Network):
     name: ClassVar[str] = "attention"
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "an attention layer trained by AdamW in torch, in rounds"
-    least: ClassVar[tuple[str, ...]] = ()
+    least: ClassVar[dict[str, int]] = {"heads": 0}
 
     heads: int = 0
     steps: int = 4000
@@ -132,17 +130,9 @@ class Attention(_Network):
     rate: float = 1e-2
     patience: int = 1000
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
-
     def supports(self, family: Family) -> str | None:
         """Any family but those of linear attention."""
-        if family.kind == "linear":
-            return "it fits softmax attention; `lifted` learns linear attention"
-        if not (self.heads or family.layer_heads):
-            return "nobody knows how many heads to fit: say attention:heads=2, or another number"
-        return None
+        return no_softmax_heads(family, self.name, self.heads)
 
     def network(self, torch: Any, family: Family) -> Any:
         """Make a layer: (n, k, d) -> (n, k, d)."""

@@ -133,22 +133,15 @@ class ReferenceAdversary(Adversary):
     def ask(self, query: StatisticalQuery) -> float:
         """Answer one query."""
         self.meter.take_query()
-        means, reference = self._means.with_reference(query)
-        fits = self._fits(means, reference)
-        self._check(means, reference)
-        answer = self._answer(means, reference, fits)
+        means, answer = self._means.with_reference(query)
+        self._check(means, answer)
+        if not (self._fits(means, answer) & self._alive).any():
+            # The proof's oracle would now answer truly: here for most of those that are left.
+            answer = self._window(means)
         before = self.alive
         self._alive &= self._fits(means, answer)
         self._note(before, self.alive)
         return answer
-
-    def _answer(
-        self, means: NDArray[np.float64], reference: float, fits: NDArray[np.bool_]
-    ) -> float:
-        if (fits & self._alive).any():
-            return reference
-        # The proof's oracle would now answer truly: here for most of those that are left.
-        return self._window(means)
 
     def _window(self, means: NDArray[np.float64]) -> float:
         """The middle of the window of length 2 tau that holds the most alive members' means."""

@@ -45,7 +45,7 @@ class Means:
 
     def __init__(self, family: Symmetric) -> None:
         """List the members in lexicographic order."""
-        _require_cube(family)
+        require_cube(family)
         if not can_follow(family):
             raise UsageError(
                 f"{family} has {family.size} members of {family.m} places: too many to follow "
@@ -64,7 +64,7 @@ class Means:
 
     def secret(self, row: int) -> Secret:
         """Return the hidden set of a member."""
-        return tuple(int(j) for j in self.members[row])
+        return tuple(self.members[row].tolist())
 
     def of(self, query: StatisticalQuery | FactorQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
@@ -215,10 +215,18 @@ def can_follow(family: Family) -> bool:
     return family.d - 1 <= MOST and family.size * 2**family.m <= _LOOKUPS
 
 
+def require_cube(family: Symmetric) -> None:
+    """Refuse a dimension whose queries have no exact means; raises UsageError."""
+    if family.d - 1 > MOST:
+        raise UsageError(
+            f"d={family.d} is too large: exact means of any query need d - 1 <= {MOST} coordinates"
+        )
+
+
 def mean_of(family: Coded, query: StatisticalQuery | FactorQuery, secret: Secret) -> float:
     """Compute E phi for one member exactly; raises UsageError as `by_code` does."""
     if isinstance(family, Symmetric):
-        _require_cube(family)
+        require_cube(family)
         family.require_member(secret)
         return float(_means(family, query, np.array([secret]))[0][0])
     codes = (family.factor or family.refuse("factor")).codes(secret)
@@ -317,15 +325,3 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
         for code in range(levels):
             tables[code, part] = mean(even | np.uint64(1), code)
     return tables, closed
-
-
-def _require_cube(family: Symmetric) -> None:
-    if family.d - 1 > MOST:
-        raise UsageError(
-            f"d={family.d} given: exact means of any query need d - 1 <= {MOST} coordinates"
-        )
-
-
-def secrets(members: NDArray[np.int64]) -> list[Secret]:
-    """Turn rows of places into secrets."""
-    return [tuple(int(j) for j in row) for row in members]

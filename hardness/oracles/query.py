@@ -52,7 +52,13 @@ class _OnFactor:
     def values(self: Any, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
         self.require(examples.family)
-        return on_factor(self, examples)
+        out = np.zeros(len(examples))  # where the label is known
+        packed = as_coded(examples)
+        rows = np.flatnonzero(packed.family.open(packed.words))
+        words = packed.words[rows]
+        factors = packed.family.factors[packed.codes[rows]]
+        out[rows] = self.of_factor(words[:, 0] ^ words[:, 1], factors)
+        return out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,17 +173,6 @@ class FactorQuery(Protocol):
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate phi on packed z (n, words) with z_0 = -1 and factors (n,): (n,)."""
-
-
-def on_factor(query: FactorQuery, examples: Examples) -> NDArray[np.float64]:
-    """Evaluate such a query on examples, 0 where the label is known: (n,)."""
-    out = np.zeros(len(examples))
-    packed = as_coded(examples)
-    rows = np.flatnonzero(packed.family.open(packed.words))
-    words = packed.words[rows]
-    levels = np.array([float(v) for v in packed.family.levels])
-    out[rows] = query.of_factor(words[:, 0] ^ words[:, 1], levels[packed.codes[rows]])
-    return out
 
 
 def character(z: NDArray[np.uint64], subset: Secret) -> NDArray[np.float64]:

@@ -350,9 +350,9 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
         root = short(claim.value, up=True)
         return (
             f"{what}: the mean of one over {_counted(Fraction(terms['examples']))}, {_GAME} "
-            f"differs from {_COINS} by at most the root of {root} times its deviation there"
-            f"{', which one attains' if root == written(claim.value) else ''}; no other tests "
-            f"are meant{'; vacuous' if claim.value >= 1 else ''}"
+            f"differs from {_COINS} by at most the root of {root}, the squared advantage, times "
+            f"its deviation there{', which one attains' if root == written(claim.value) else ''}; "
+            f"no other tests are meant{'; vacuous' if claim.value >= 1 else ''}"
         )
     return (
         f"{what}: at least {_counted(claim.value)}, {_GAME} {'are' if claim.value > 1 else 'is'} "

@@ -272,20 +272,20 @@ def _of_numbers(
 def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     """Choose the longest squared token that the interval is computed with, and the rest's loss.
 
-    Where tokens are bounded, their largest length. Else k of them have |x_j| <= c + s |z|, z normal
-    in r dimensions; one is longer than T = (c + s b)^2 with a loss of at most
-    4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + s r^1/2)^2 Pr[chi2(r+2) > b^2].
+    Where tokens are bounded, their largest length. Else k of them have |x_j| <= c + |z|, c = 1 with
+    a constant, z normal in r dimensions; one is longer than T = (c + b)^2 with a loss of at most
+    4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + r^1/2)^2 Pr[chi2(r+2) > b^2].
     """
     law = family.reached[1]
     if law.longest is not None:
         return law.longest, 0.0
     from scipy.stats import chi2
 
-    offset, spread, rank = law.tail
-    whole = 4 * family.k**2 * reach**2 * (offset + spread * math.sqrt(rank)) ** 2
+    offset, rank = float(law.constant), law.free
+    whole = 4 * family.k**2 * reach**2 * (offset + math.sqrt(rank)) ** 2
     part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
     square = float(chi2.isf(part, rank + 2))
-    return (offset + spread * math.sqrt(square)) ** 2, whole * float(chi2.sf(square, rank + 2))
+    return (offset + math.sqrt(square)) ** 2, whole * float(chi2.sf(square, rank + 2))
 
 
 # Linear attention: its scale is known exactly, and its tails are sampled. A loss is at most

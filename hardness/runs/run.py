@@ -355,9 +355,8 @@ def judged(
         from hardness.learners.matching import match  # which loads scipy
 
         real = isinstance(family, Dense)
-        seen = family.seen if isinstance(family, Dense) else None
-        shown = {"seen": [basis.shape[1] for basis in seen]} if seen else {}
-        paired = match(hypothesis.layer, truth, seen)
+        shown = {"seen": [truth.d, truth.d - 1]} if truth.constant else {}
+        paired = match(hypothesis.layer, truth)
         details["truth"] = paired.to_dict() | shown
         solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
         if solved and real and not paired.identified:  # a hidden set is no layer

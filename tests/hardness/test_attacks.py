@@ -5,20 +5,16 @@ import json
 import math
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from hardness.attacks.bruteforce import error_limits
 from hardness.attacks.core import (
     COST_UNIT,
     better_candidate,
     conclude,
     costs,
-    equations,
     evidence_threshold,
     gather,
     samples_to_confirm,
@@ -30,7 +26,7 @@ from hardness.attacks.lattice import (
     dropped_coordinates,
     max_restarts,
 )
-from hardness.attacks.restricted import expected_trials
+from hardness.attacks.restricted import Restricted
 from hardness.learners import Outcome
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import attacks_on, run
@@ -142,7 +138,7 @@ def test_a_candidate_is_claimed_by_the_evidence_of_its_samples_and_its_doubt_is_
     secret, forms = instance.hidden.secret, family.linear_forms
     other = tuple(np.roll(secret, 1).tolist())
     for count, outcome in ((2, Outcome.EXAMPLES_SPENT), (40, None)):
-        drawn = gather(ExampleOracle(instance, Meter(Budget())), count, samples)
+        drawn = gather(ExampleOracle(instance, Meter(Budget())), count)
         chances = forms.chances[(drawn.b - drawn.a @ secret) % 31]
         bits = np.log2(chances * 31).sum()
         best = better_candidate(None, drawn, secret)
@@ -257,17 +253,10 @@ def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
         assert bits == pytest.approx(found.evidence(instance.hidden.secret), abs=0.01 * len(found))
 
 
-def test_equations_favour_a_secret_as_samples_do():
-    instance = parse("lpn:n=12,noise=0.2").instance(0)
-    drawn = instance.examples(0, 400)
-    for secret in (instance.hidden.secret, (0,) * 12, (1,) * 12):
-        assert equations(drawn).evidence(secret) == pytest.approx(samples(drawn).evidence(secret))
-
-
 def test_limits_of_costs_are_missed_as_rarely_as_they_say():
     """By adding up the true secret's cost exactly, a distribution on whole numbers."""
     family = parse("lwe:n=3,q=17,sigma=1")
-    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12, samples)
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12)
     of = costs(found)
     table = of.tables[0][-np.arange(17) % 17]  # by error
     one = np.bincount(table, weights=family.chances)
@@ -278,23 +267,15 @@ def test_limits_of_costs_are_missed_as_rarely_as_they_say():
     assert missed <= 2.0**-20 < total[of.limits[-1] // 2 :].sum()
 
 
-def test_differences_are_bounded_after_every_word():
-    """The true secret lies beyond with a chance of 2^-20 at most, in all words together."""
-    family = parse("lpn:n=5,noise=0.2")
-    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 150, samples)
-    bounds = error_limits(found)
-    assert len(bounds) == 3
-    for bound, count in zip(bounds, (64, 128, 150), strict=True):
-        assert binom.sf(bound, count, 0.2) <= 2.0**-20 / 3 < binom.sf(bound - 1, count, 0.2)
-
-
 def test_trials_are_as_many_as_expected():
-    d, m, noise = 40, 3, Fraction(1, 10)
-    used = []
-    for seed in range(60):
-        instance = parse(f"parity:d={d},m={m},noise=0.1").instance(seed)
-        used.append(attack("restricted:samples=4000", instance).details["trials"])
-    expected = expected_trials(d, m, noise).expected  # geometric: deviation as large as the mean
+    family = parse("parity:d=40,m=3,noise=0.1")
+    used = [
+        attack("restricted:samples=4000", family.instance(seed)).details["trials"]
+        for seed in range(60)
+    ]
+    _, expected = Restricted().trials(
+        family.linear_forms
+    )  # geometric: deviation as large as the mean
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 

@@ -243,3 +243,22 @@ def test_a_decoder_is_named_without_defaults_and_not_without_a_learner(hardness)
         found = hardness(*line.split())
         assert found.code == 2
         assert "decode:mlp" in found.err
+
+
+class Claims(Planted):
+    """Claims a secret, right or wrong, of a hypothesis that knows nothing."""
+
+    def learn(self, oracle, rng):
+        return replace(Plane.learn(self, oracle, rng), secret=self.wrong)
+
+
+def test_a_claim_of_the_learner_itself_is_weighed():
+    family = parse("lwr:n=6,q=16,p=2,secret=binary")
+    instance, oracle = family.instance(0), lambda: ExampleOracle(instance, Meter(Budget()))
+    right = instance.hidden.secret
+    found = Decoder(of=Claims(instance, right)).learn(oracle(), _rng(0))
+    assert (found.secret, found.outcome, found.details["points"]) == (right, None, 0)
+    assert found.details["evidence"] >= found.details["evidence_wanted"]
+    for wrong in (right[::-1], right[:-1]):
+        found = Decoder(of=Claims(instance, wrong)).learn(oracle(), _rng(0))
+        assert (found.secret, found.outcome) == (None, Outcome.NO_CLAIM)

@@ -88,7 +88,7 @@ def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(seeds):
 def test_degenerate_layers_end_with_an_outcome_and_are_flagged(spec, rank):
     found, used = learn(spec)
     assert found.outcome is Outcome.STAGE_FAILED
-    assert f"rank {rank} given" in found.details["failed"]
+    assert f"the labels have rank {rank}:" in found.details["failed"]
     assert used <= max(20 * parse(spec).d ** 2, 1500)  # more would not help
     signals = flagged(found.details["diagnosis"])
     assert "rank of the labels" in signals

@@ -119,15 +119,11 @@ def test_the_cut_is_where_the_rest_is_small():
 
 
 def test_heads_are_compared_where_labels_show_them():
-    tokens = np.eye(D)[:, :3]
-    differences = np.eye(D)[:, :2]
-    hidden = np.zeros((2, D, D))
-    hidden[:, 3, :] = hidden[:, :, 2:] = 5.0
-    rows = np.zeros((2, D, D))
-    rows[:, 2:] = 7.0
+    hidden, rows = np.zeros((2, 2, D, D))
+    hidden[:, :, -1], rows[:, -1] = 5.0, 7.0  # of the constant coordinate
     other = AttentionLayer(theta=LAYER.theta + hidden, w=LAYER.w + rows)
     assert max(match(other, LAYER).theta) > 1
-    found = match(other, LAYER, (tokens, differences))
+    found = match(other, AttentionLayer(theta=LAYER.theta, w=LAYER.w, constant=True))
     assert max(found.theta + found.w) < 1e-12
 
 

@@ -1,7 +1,5 @@
 """Families whose labels are real numbers: random layers, hidden directions."""
 
-import dataclasses
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +8,7 @@ from scipy.stats import norm
 
 from instances import UsageError, parse
 from instances.dense import _BLOCK
-from instances.direction import smooth, thresholds
+from instances.direction import Alternating, thresholds
 from instances.random import Nice
 from instances.streams import generator
 
@@ -181,21 +179,23 @@ def coefficients(value, breaks, most):
     return np.array([w @ (found * one) for one in h[: most + 1]]), w @ found**2
 
 
+def alternating(m, kappa=100.0):
+    return Alternating(kappa=kappa, places=thresholds(m))
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 6, 7, 12, 24])
-@pytest.mark.parametrize("kappa", [4.0, 30.0])
-def test_coefficients_below_m_vanish_and_that_of_degree_m_does_not(m, kappa):
-    found = smooth(m, kappa)
-    for value in (found, found.signs):
-        g, square = coefficients(value, found.places, m)
-        assert np.abs(g[:m]).max() < 1e-12
-        assert abs(g[m]) > 1e-4
-        assert square == pytest.approx(1, abs=1e-12)
+def test_coefficients_below_m_vanish_and_that_of_degree_m_does_not(m):
+    found = alternating(m)
+    g, square = coefficients(found.signs, found.places, m)
+    assert np.abs(g[:m]).max() < 1e-12
+    assert abs(g[m]) > 1e-4
+    assert square == pytest.approx(1, abs=1e-12)
 
 
 def test_thresholds_are_those_found_elsewhere_and_are_not_equally_spaced():
     assert thresholds(3) == pytest.approx((-1.17741, 0, 1.17741), abs=1e-5)
     assert thresholds(6)[3:] == pytest.approx((0.4263, 1.3041, 2.2849), abs=1e-4)
-    equal = dataclasses.replace(smooth(6, 10.0), places=(-2.5, -1.5, -0.5, 0.5, 1.5, 2.5))
+    equal = Alternating(kappa=10.0, places=(-2.5, -1.5, -0.5, 0.5, 1.5, 2.5))
     g, _ = coefficients(equal.signs, equal.places, 6)
     assert np.abs(g[:6]).max() > 0.01
 
@@ -218,9 +218,8 @@ def test_the_layer_is_its_formula_and_its_signs_are_the_labels(spec):
     other = np.sign(found[:, 0]) != family.response.signs(u)
     nearest = np.abs(u[:, None] - np.array(family.response.places)).min(axis=1)
     assert nearest[other].max(initial=0) < 4 / family.kappa**2
-    quiet = dataclasses.replace(family, noise=Fraction(0))
-    wanted = family.labelled(x, np.sign(found[:, 0]))
-    assert np.abs(quiet.label(secret, x) - wanted)[~other].max() < 1e-15 * scale
+    itself = np.where(family.response.signs(u) > 0, x[:, :, 1].T, x[:, ::-1, 1].T).T
+    assert (family.label(secret, x)[:, :, 1] == itself).all()
     rows = np.abs(family.mean(secret, x)[:, :, 1])
     assert (rows <= family.reach(secret) * np.abs(x[:, :, 1]).max(axis=1)[:, None] + 1e-12).all()
 
@@ -241,15 +240,13 @@ def test_correlations_are_those_of_the_series_of_samples_and_of_equal_directions
 
 
 def test_the_bound_on_other_signs_holds_and_is_not_loose():
-    for m, kappa in ((4, 4.0), (5, 10.0)):
-        found = smooth(m, kappa)
+    for m, kappa in ((4, 4.0), (5, 7.0)):
+        found = alternating(m, kappa)
         u = norm.ppf((np.arange(200_000) + 0.5) / 200_000)
         rate = (np.sign(found(u)) != found.signs(u)).mean()
         assert rate < found.misread < 20 * rate
-    assert smooth(12, 100.0).misread < 1e-5
-    good = smooth(4, 100.0)
-    assert dataclasses.replace(good, amplitudes=(-1.0, 1.0, -1.3, 1.0)).misread > 1e-3
-    assert dataclasses.replace(good, constant=-1.0).misread == 1  # no zero at some thresholds
+    assert alternating(12).misread < 1e-11
+    assert Alternating(kappa=4.0, places=(-0.01, 0.01)).misread == 1  # heads that cancel
 
 
 @pytest.mark.parametrize("spec", ["direction:m=2,d=6,noise=0.1", "direction:m=4,d=7,kappa=8"])

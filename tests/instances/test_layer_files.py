@@ -8,7 +8,7 @@ import pytest
 import hardness as front
 from instances import AttentionLayer, load_layer
 from instances.errors import DamagedFile, UsageError
-from instances.inspect import fine_print
+from instances.inspect import inspect_layer
 
 M, D, R, S = 3, 12, 4, 5
 
@@ -159,12 +159,13 @@ def test_what_is_said_of_a_layer_does_not_depend_on_its_scale(rng):
     said = []
     for size, times in ((1e9, 1), (1e15, 1e-60), (1e90, 1e90)):
         layer = AttentionLayer(theta=size * theta, w=times * w)
-        said.append([c.value for c in fine_print(layer) if c.name != "size"])
+        conditions = inspect_layer(layer, "a layer").facts["fine_print"]
+        said.append([c["value"] for c in conditions if c["name"] != "size"])
     for other in said[1:]:
         assert other == pytest.approx(said[0])
     for size in (1e150, 1e-150):
         with pytest.raises(UsageError, match="their squares can be computed: scale them"):
-            fine_print(AttentionLayer(theta=size * theta, w=w))
+            inspect_layer(AttentionLayer(theta=size * theta, w=w), "a layer")
 
 
 def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):

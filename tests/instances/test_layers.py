@@ -13,7 +13,7 @@ from scipy.special import softmax
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
-from instances.inspect import fine_print, off_lattice
+from instances.inspect import inspect_layer, off_lattice
 from instances.symmetric import rational, solve
 from tests.conftest import not_refused
 
@@ -148,7 +148,8 @@ def test_rows_stay_within_reach():
 
 
 def values(layer):
-    return {(c.of, c.name): c.value for c in fine_print(layer)}
+    conditions = inspect_layer(layer, "a layer").facts["fine_print"]
+    return {(c["of"], c["name"]): c["value"] for c in conditions}
 
 
 def test_values_by_their_definitions():
@@ -189,9 +190,8 @@ def test_values_by_their_definitions():
     ],
 )
 def test_every_dial_moves_what_it_says(dial, of, condition, value):
-    found = fine_print(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer())
-    one = next(c for c in found if (c.of, c.name) == (of, condition))
-    assert one.value == pytest.approx(value, abs=0.02)
+    found = values(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer())
+    assert found[of, condition] == pytest.approx(value, abs=0.02)
 
 
 def test_the_worst_head_counts_and_zeros_do_not():
@@ -205,11 +205,8 @@ def test_the_worst_head_counts_and_zeros_do_not():
 
 def test_heads_of_zeros_and_single_heads_do_not_break_it():
     zero = np.zeros((1, 3, 3))
-    assert {c.name for c in fine_print(AttentionLayer(theta=zero, w=zero))} == {
-        "heads",
-        "coherence",
-        "sum",
-    }
+    named = {name for _, name in values(AttentionLayer(theta=zero, w=zero))}
+    assert named == {"heads", "coherence", "sum"}
     one = np.eye(3)[None]
     assert values(AttentionLayer(theta=one, w=one))["theta", "coherence"] == 0.0
 

@@ -1,7 +1,6 @@
 """Samples: drawn as stated, as arrays and files of every layout, to attention and back."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -111,26 +110,6 @@ def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
     ]:
         with pytest.raises(UsageError, match=said):
             hardness.samples(*arguments)
-
-
-def test_torch_is_asked_for_in_one_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setitem(sys.modules, "torch.utils.data", None)
-    with pytest.raises(ToolkitError, match=r"torch, which is not installed: pip install"):
-        hardness.samples(SALSA, 3).torch()
-
-
-@pytest.mark.plugins
-def test_a_torch_dataset_gives_rows():
-    torch = pytest.importorskip("torch")
-    found = hardness.samples(SALSA, 40)
-    rows = found.torch()
-    assert len(rows) == 40
-    a, b = rows[3]
-    assert (a.dtype, b.dtype) == (torch.int64, torch.int64)
-    assert (a.tolist(), int(b)) == (found.a[3].tolist(), int(found.b[3]))
-    batch = next(iter(torch.utils.data.DataLoader(rows, batch_size=8)))
-    assert batch[0].shape == (8, 30)
 
 
 # ---- to attention examples and back

@@ -38,9 +38,8 @@ def accepted(path: str, data: dict, explain: bool) -> list[str]:
         numbers = ", ".join(f"{n} = {shown(v)}" for n, v in claim.numbers.items())
         lines.append(f"  = {claim.closed_form}" + f"; {numbers}" * bool(numbers))
     lines += [f"no claim about {name}: {why}" for name, why in proved.unproved.items()]
-    lines.append(
-        f"To be trusted, since it is not checked here: {TRUSTED[data['problem']['kind']]}."
-    )
+    trusted = TRUSTED[data["problem"]["kind"]]
+    lines.append(f"To be trusted, since it is not checked here: {trusted}.")
     for theorem in proved.theorems if explain else []:
         lines += ["", f"{theorem.__module__.rpartition('.')[2]}.{theorem.__name__}"]
         lines += (inspect.getdoc(theorem) or "").splitlines()

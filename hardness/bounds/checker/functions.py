@@ -3,9 +3,8 @@
 import math
 import operator
 import re
-from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,13 +14,15 @@ from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
 MEMBERS, SIGNS, VALUES, LARGEST = 1000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are not rational, and of what is claimed of them
-Rows = Sequence[Sequence[int]]
+_LINE = re.compile("(-?[0-9a-f]{1,16}( -?[0-9a-f]{1,16}){0,999})?")  # of a factor
+Rows = list[list[int]]
 
 
 class Functions(NamedTuple):
     """Tables of functions of n fair signs: all bits of each, or values at the signs it depends on.
 
-    centred: members are the functions less their mean; levels: 2, if all values are -1 and +1.
+    centred: members are the functions less their mean over all, at each point; levels: 2 if all
+    values are -1 and +1. Labels are the functions then, and else the members, each over its norm.
     """
 
     n: int
@@ -87,7 +88,7 @@ def inner_products(problem: Functions) -> tuple[Rows, int]:
     """The inner products, and by what to divide: 2^n - 2 (points that differ), or by Parseval."""
     if problem.bits:
         norm, tables = 1 << problem.n, problem.tables
-        return [array("q", [norm - 2 * (a ^ b).bit_count() for b in tables]) for a in tables], norm
+        return [[norm - 2 * (a ^ b).bit_count() for b in tables] for a in tables], norm
     rows, most = [], max(len(on) for on, _ in problem.tables)
     for on, values in problem.tables:
         sets, sums = [0], [v << most - len(on) for v in values]
@@ -96,7 +97,7 @@ def inner_products(problem: Functions) -> tuple[Rows, int]:
             sums = [*map(operator.add, even, odd), *map(operator.sub, even, odd)]
             sets += [subset | 1 << j for subset in sets]
         rows.append({subset: v for subset, v in zip(sets, sums, strict=True) if v})
-    return [array("q", row) for row in gram_of_rows(rows)], 1 << 2 * most
+    return list(gram_of_rows(rows)), 1 << 2 * most
 
 
 def less_mean(rows: Rows) -> Iterator[list[int]]:
@@ -117,8 +118,8 @@ def root_ends(square: Fraction) -> tuple[Fraction, Fraction]:
 class Products(NamedTuple):
     """Inner products of all pairs of members: `rows`, less the mean if members are centred.
 
-    norms: the diagonal; plain, unit: those of functions, not centred, of norm 1 unless their values
-    are +-1, over their denominator; off: each of these is off by less than so many units.
+    norms: the diagonal; plain, unit: those of labels, of functions +-1 not centred, else as `rows`
+    but of norm 1, over their denominator; off: each of these is off by less than so many units.
     """
 
     rows: Rows
@@ -135,7 +136,7 @@ def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     Of members of one norm these are rationals of one denominator; else of UNIT, rounded towards 0.
     """
     plain, unit = inner_products(problem)
-    rows: Rows = [array("q", row) for row in less_mean(plain)] if problem.centred else plain
+    rows = list(less_mean(plain)) if problem.centred else plain
     count, norms = len(rows), [row[i] for i, row in enumerate(rows)]
     need(min(norms) > 0, "a member is 0 everywhere")
     exact = len(set(norms)) == 1
@@ -181,11 +182,11 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
     """
     top, lines, scale = take(witness, "the bound on eigenvalues", top="above 0", factor=listed,
                              scale=(1, 1 << 62))  # fmt: skip
-    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
-    need(short and len(lines) <= MEMBERS, "the factor is not hexadecimal, or too long")
-    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
-    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
     count, rows = members.count, list(less_mean(known.plain))
+    need(len(lines) == count, "the factor has not a line for each member")
+    right = all(type(line) is str and _LINE.fullmatch(line) for line in lines)
+    need(right, "a line of the factor is not hexadecimal, or has over 16 digits a number")
+    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
     off, whole = Fraction(known.off, known.unit), count**2 * known.unit
     p, q = (top - count * off).as_integer_ratio()
     for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
@@ -248,9 +249,10 @@ def every_set(members: Members, known: Products, gamma: Fraction, witness: Any) 
 def know(problem: Functions, witness: Witness) -> Known:
     """What is known of the functions: inner products, and if they differ a bound on eigenvalues."""
     members, known, near = products(problem)
-    differ = any(v != known.plain[0][0] for row in known.plain for v in row)
-    gram = spread(problem, members, known, witness["eigenvalue"]) if differ else None
-    return Known(members, gram, near, more=known)
+    if all(v == known.plain[0][0] for row in known.plain for v in row):
+        return Known(members, None, near, more=known)
+    need("eigenvalue" in witness, "the witness lacks eigenvalue")
+    return Known(members, spread(problem, members, known, witness["eigenvalue"]), near, more=known)
 
 
 def claims(problem: Functions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:

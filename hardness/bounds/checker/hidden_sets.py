@@ -1,20 +1,20 @@
 """Hidden sets: which of the m-subsets of n places do the labels depend on?
 
 S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
-where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
-the middle of the range of g; the others show the same label for all S. Whether an example is open
-is seen, and does not depend on the signs. In the view "among-others" a public function is added.
+where they are -1. Half of the examples, the open ones, show the value g(h), which `noise`, a
+probability, reflects in the middle of its range: signs are flipped. The others show the same label
+for all S. Whether an example is open is seen, and does not depend on the signs. In the view
+"among-others" a public function is added, after the noise.
 """
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from . import closed
 from . import theorem as core
 from .reading import fields, listed, need, rationals, short, small, take
 from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
@@ -246,9 +246,9 @@ def every_set(problem: HiddenSets, c: Row, gamma: Fraction, witness: Any) -> int
 
     In a set of s members let a_i be the mean number of its members at distance i from one of them,
     and v_i that number among all members. Then a_0 = 1, sum a = s, b_i = a_i / v_i <= 1, and sum_i
-    b_i E_i(k) >= 0, for it is a squared length in V_k [Del73]. (b_i = 0 where v_i = 0.) Take y, u,
-    w >= 0, the multipliers `inner`, `average` and `caps`, y_k of k = 1 .. r, 0 if not given, with,
-    for i >= 1 and c_i = c(m-i)/c(m),
+    b_i E_i(k) >= 0 [Del73]: it is N / (s dim V_k) times the squared length of the projection to V_k
+    of the set's indicator. (b_i = 0 where v_i = 0.) Take y, u, w >= 0, the multipliers `inner`,
+    `average` and `caps`, y_k of k = 1 .. r, 0 if not given, with, for i >= 1, c_i = c(m-i)/c(m),
         w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
     and < if u > 0: so `enough` is at least 1 more than this sum if u > 0, else above that.
@@ -331,23 +331,24 @@ def series(tops: Sequence[int], examples: int) -> int:
 def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
     """A polynomial of degree D moves its mean by the root of `series` times its deviation at most.
 
-    Its mean, if labels are of a member, against that if they are coins; the bound is attained. The
-    member is drawn once for all examples; coins have the mean label mu, as +-1. An open example is
-    n signs z and b = +-1, and has for S the density 1 + b' sum over T in S, not empty, of v_|T|
-    chi_T(z) against coins, b' = (b - mu) / sqrt(1 - mu^2), and omega_a = v_a^2 = w_a `lift`, w_a
-    the a-th differences of `overlaps` at 0. Products of chi_T(z) and b' chi_T(z), one for each
-    example, are an orthonormal basis, graded by |T|, and |T| + 1. So the density of all examples
-    has on b'_i chi_(T_i)(z_i), i in A, the coefficient E_S prod v 1[T_i in S], and the squares of
-    those of degree D at most, of at most k examples in A, add up to
+    Its mean if labels are of a member, drawn once for all examples, against that of coins of the
+    mean label mu, as +-1. An open example is n signs z and b = +-1, and has for S the density 1 +
+    b' sum over T in S, not empty, of v_|T| chi_T(z) against coins, b' = (b - mu) / sqrt(1 - mu^2),
+    and omega_a = v_a^2 = w_a `lift`, w_a the a-th differences of `overlaps` at 0. Products of
+    chi_T(z) and b' chi_T(z), one for each example, are an orthonormal basis, graded by |T|, and |T|
+    + 1. So the density of all examples has on b'_i chi_(T_i)(z_i), i in A, the coefficient E_S prod
+    v 1[T_i in S], and the squares of those of degree D at most, of at most k examples in A, add up
+    to
 
         sum_(i <= k) binom(examples, i) s_i,  s_i = E sum_(j <= D) [y^j] (sum_a omega_a binom(t, a)
         y^(a+1))^i,
 
     t how many places two members share: both hold all T_i. For every such polynomial f, E_S f - E f
-    is its inner product with the density less 1, at most the root of this sum, that is claimed as
-    `advantage`, times the deviation of f, and attained. If half of the examples are closed, and
-    then show one label: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of
-    degree 0, 1 and 1, and span what they do; omega_a is half as large. [Hop18, KWB19, BBHLS21]
+    is its inner product with the density less 1: at most the root of this sum times the deviation
+    of f, and attained. So the sum, which is claimed, is the SQUARE of the advantage. If half of the
+    examples are closed: 1, z_0, which says so, and sqrt(2) b', 0 if closed, are orthonormal, of
+    degree 0, 1 and 1; omega_a is half as large. They span what labels do, and the bound is
+    attained, if closed examples show one constant label. [Hop18, KWB19, BBHLS21]
     """
     need(problem.levels == 2, "labels take more than two values, the ratio here is of two")
     need(not problem.view, "labels show more than g: which degree that has is not known here")
@@ -362,17 +363,15 @@ def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
     thinned = [top << len(tops) - i for i, top in enumerate(tops, 1)]
     at: dict[str, Any] = {"degree": degree, "sample_degree": most or "any"}
     form, many = "sum_i binom(examples, i) s_i", examples if any(tops) else "any"
-
-    def claimed(end: str, s: Sequence[int], over: int) -> Iterator[Claim]:
+    square, least, claims = f"the advantage squared: {form}", f"the least with {form} >= 1", []
+    for end, s, over in (("", thinned, bottom << len(tops)), ("-open", tops, bottom)):
         if many:
             name, value = f"low-degree-advantage{end}", Fraction(series(s, examples or 0), over)
-            yield Claim(name, value, {**at, "examples": many}, form, "Hop18", {})
+            claims.append(Claim(name, value, {**at, "examples": many}, square, "Hop18", {}))
         if any(s):
-            few = closed.least(lambda count: series(s, count) >= over)
-            rule = f"the least with {form} >= 1"
-            yield Claim(f"low-degree-examples{end}", few, at, rule, "Hop18", {})
-
-    return [*claimed("", thinned, bottom << len(tops)), *claimed("-open", tops, bottom)]
+            few = core.least(partial(series, s), over)
+            claims.append(Claim(f"low-degree-examples{end}", few, at, least, "Hop18", {}))
+    return claims
 
 
 def know(problem: HiddenSets, witness: Witness) -> Known:

@@ -35,6 +35,7 @@ def heaviest(members: Members) -> Fraction:
     if members.law is None:
         return Fraction(1, members.count)
     tiers, _, total, as_one = members.law
+    need(bool(tiers), "a law has no members")
     return rounded_up(Fraction(max(weight for _, weight in tiers) * as_one, total))
 
 
@@ -43,9 +44,10 @@ def gradients(gram: Gram, clip: Fraction) -> Fraction:
     """Means of a function v of an example, |v| <= clip, move by at most clip^2 drift in all.
 
     What is bounded is the sum over members of |E_i v - E_0 v|^2; v has any number of coordinates,
-    as a gradient that is clipped example by example. By Bessel the theorems on grams bound the
-    moves of a query by a mean of squares, and squares of coordinates add up: in place of phi1^2 <=
-    1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values. So drift is
+    as a gradient that is clipped example by example. That needs more than `moves` says of a query:
+    sum_i |E f_i w|^2 <= moves E|w|^2 for all vectors w of functions. Each theorem on a gram has it,
+    by Bessel or as an equality of squares, which add up over coordinates: in place of phi1^2 <= 1
+    stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values. So drift is
     `moves`, or for more than two labels what a variance of at most clip^2 gives.
     """
     why = "labels take more than two values, and a gradient that is clipped may single one out"
@@ -86,6 +88,7 @@ def descent(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     kinds = {"clip": "above 0", "noise-std": "above 0", "steps": ["positive"]}
     clip, std, steps = take(terms.about["gd"], "gd", **kinds)
     pace = noisy(members, gradients(gram, clip), std)
+    need(pace > 0, "no mean depends on the member")
     sure = core.probability_of_members(members, core.hypothesis_fits(members, gram, terms.risk))
     sure = sure if members.law is None else rounded_up(sure)
     at: dict[str, Any] = {"clip": clip, "noise-std": std, "risk": terms.risk}
@@ -102,21 +105,22 @@ def descent(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
 def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     """Regression on F functions chosen without labels has a risk of (mean |f|^2 - S / N) / scale.
 
-    Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. Of
-    residues the risk is over that of the best constant where a is uniform. Each place of the output
-    has coefficients of its own, chosen in any way; as members have the same inner products in all
-    places but for a factor, one place says what all do. There the mean label at a point is k + f,
-    with k known to the learner and f the member's. If k is added, as for listed members, f is the
-    target. If not, and k is orthogonal to all f, nothing is gained: off k combinations are no
-    nearer, and span F functions at most. (If points are nearly uniform, f stands for f less its
-    part along k: inner products are then a Schur complement of those of k and all f, so eigenvalues
-    and norms keep their bounds.) So the risk is at least (|f|^2 - |P f|^2) / scale, P a projection
-    on F functions at most. [Fan49]: |P f|^2 adds up over members to the F largest eigenvalues at
-    most, or what `spectrum` says of their sum, since it is a sum of all of them with weights in
-    [0, 1] that add up to F. Its mean over the member is by MEANS, and that of |f|^2 at least
-    `mean`. If the risk is reached with probability `success`, then for some coins on T members or
-    more, T of the theorem, each with |P f|^2 of at least least - risk scale. What the family tells
-    is k, and the mean of all f: 0 where it was taken away, else one `public` function beside F.
+    Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. Each
+    place of the output has coefficients of its own; one says what all do if members have the same
+    inner products in all but for a factor (of residues: the same bounds on them). There the mean
+    label at a point is k + f, with k known to the learner and f the member's. If k is added, as for
+    listed members, f is the target. If not, and k is orthogonal to all f, nothing is gained: off k
+    combinations are no nearer, and span F functions at most. (Of residues whose points are nearly
+    uniform k is not: f is then less its part along k, and inner products are a Schur complement of
+    those of k and all f. So `least` and `spectrum` have to bound the eigenvalues of this joint
+    matrix; they do, as k is constant.) So the risk is at least (|f|^2 - |P f|^2) / scale, P a
+    projection on F functions at most; also if V is above scale = 1, as V <= |f|^2, and 1 - x/least
+    >= least - x for x <= least <= 1. [Fan49]: |P f|^2 adds up over members to the F largest
+    eigenvalues at most, or what `spectrum` says of their sum, since it is a sum of all of them with
+    weights in [0, 1] that add up to F. Its mean over the member is by MEANS, and that of |f|^2 at
+    least `mean`. If the risk is reached with probability `success`, then for some coins on T
+    members at least, each with |P f|^2 of at least least - risk scale. What the family tells is k,
+    and the mean of all f: 0 where it was taken away, else one `public` function beside F.
     """
     [count] = take(terms.about["kernel"], "kernel", features=["positive"])
     need(gram.spectrum is not None, "eigenvalues of what labels hide are not known here")
@@ -134,8 +138,10 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
         mean = gram.mean or gram.least  # no law has a `mean`
         mean *= 1 - min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 1
         error = max((mean - heaviest(members) * seen) / gram.scale, Fraction(0))
-        form = "(mean |f|^2 - the largest eigenvalues' sum / N) / scale"
+        form = "((1 - lost) least - heaviest S) / scale" if law else "(mean |f|^2 - S / N) / scale"
+        form += f", S of the features{' + 1' * gram.public} largest eigenvalues"
         claims.append(Claim("kernel-error", error, {"features": count}, form, "Fan49", {}))
-    form = "the fewest eigenvalues that add up to success N (least - risk scale)"
+    form = f"the fewest eigenvalues{', less 1,' * gram.public} that add up to "
+    form += f"{'T' if law else 'success N'} (least - risk scale)"
     goal: dict[str, Any] = {"risk": terms.risk, "success": terms.success}
     return [*claims, Claim("kernel-features", used, goal, form, "Fan49", {})]

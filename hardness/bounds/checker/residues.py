@@ -10,7 +10,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from . import closed
 from . import theorem as core
 from .hidden_sets import prime
 from .reading import fields, listed, need, rationals, short, small, take
@@ -276,8 +275,8 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     """A learner of rounded residues gives a solver of LWE, every number of it explicit. [BGMRR16]
 
     Let q be a power of two, p even, q >= 2 p B, s drawn by the law of the family, a uniform, and e
-    an integer, independent of a and of other samples, |e| <= B, that is at most 0, and at least 0,
-    with probability 1/2 or more each. A learner that from N examples of the family reaches the
+    an integer, independent of a, s and of other samples, |e| <= B, that is at most 0, and at least
+    0, with probability 1/2 or more each. A learner that from N examples of the family reaches the
     relative risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it
     finds s mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N. (Where guessing is as
     likely, beyond the horizon, the value is 0.) Proof. The solver rounds each sample, shows it with
@@ -310,7 +309,7 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
     points = math.ceil((40 + n.bit_length()) / apart) * (n + 1)
     first, ratio, chance = (success - SLACK) ** 2, Fraction(q, q + p * bound), guess(problem)
-    last = closed.least(lambda count: first * power(ratio, count) <= chance) - 1
+    last = core.least(lambda count: -first * power(ratio, count), -chance) - 1
     shown = first * power(ratio, examples)
     at: dict[str, Any] = {"bound": bound, "examples": examples, "risk": risk, "success": success}
     form = "(success - 2^-40)^2 / (1 + p bound / q)^examples down, or 0 beyond the horizon"

@@ -1,39 +1,43 @@
 """The theorem on statistical queries, once for every family, and what it needs to be told.
 
 THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
-statistical query is a bounded function of (point, label); the oracle answers near its mean under
-the member: STAT(tau) within tau, VSTAT(t) within max(1/t, sqrt(p (1-p) / t)) of a mean p of values
-in [0, 1]. The adversary answers with the mean under a reference that does not depend on the member
-wherever the tolerance allows that, else with that under the member: then the query rules it out. A
-hypothesis fits a member if its risk there, E|f - hypothesis|^2 over that of the best predictor that
-knows only the family (its mean over all members; of residues the best constant), is at most `risk`.
+statistical query is a bounded function of (point, label); an oracle answers near its mean under the
+member: STAT(tau) within tau, of values in [-1, 1]; VSTAT(t) within max(1/t, sqrt(p (1-p) / t)) of a
+mean p of values in [0, 1]. One such oracle, the adversary, answers with the mean under a reference,
+which does not depend on the member, if the tolerance allows that, and else with the mean under the
+member: then the query rules the member out. A hypothesis h fits a member f if its relative risk,
+E|f - h|^2 / V, is at most `risk`. V is the E|f - h|^2 of the best h that knows only the family, on
+average over the members; of residues that of the best constant.
 
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
-rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
-with every oracle that keeps to the tolerance with a probability, over its coins and the member, of
+rules out at most r members and a hypothesis fits at most K, there is an oracle, the adversary, with
+which a learner of q queries reaches the risk with a probability, over its coins and the member, of
 at most that of the q r + K likeliest members. So if no set of fewer than T members has the
-probability `success`, it asks at least (T - K) / r queries; T = success N where each is as likely.
-Proof. Fix the coins. If no query rules the member out, all answers are the reference's, and lead to
-one run, with its queries and its hypothesis, whatever the member. So the learner succeeds on at
-most q r members that this run rules out, and K that its hypothesis fits. Average over the coins.
-Members may also be a continuum: then N = 1, and r and K are shares of a probability measure.
+probability `success`, a learner that reaches the risk so often with every oracle asks at least (T -
+K) / r queries; T = success N if each is as likely. Proof. Fix the coins. If no query rules the
+member out, all answers are the reference's, and lead to one run, with its queries and its
+hypothesis, whatever the member. So the learner succeeds on at most q r members that this run rules
+out, and K that its hypothesis fits. Average over the coins. Members may also be a continuum: then N
+= 1, and r and K are shares of a probability measure.
 
 BESSEL says how many a query rules out, from what it moves on all of them together: for functions
 whose matrix of inner products has no eigenvalue above `top`, the squared inner products of one
 function with all of them add up to at most `top` times its squared norm, as the map to these
 products has `top` as its squared norm. (Of a continuum the sum is a mean over members.)
 
-SQ-DIM is the most members N of pairwise |correlation| at most 1/N. The average correlation of a set
-is over its ordered pairs, of a member with itself too.
+A correlation of two members is their inner product over their norms, of hidden sets and residues
+each less its mean. SQ-DIM is the largest D for which D members have pairwise |correlation| of at
+most 1/D. Averages over a set are over its ordered pairs, of a member with itself too.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
-from . import closed
 from .reading import need, take
 
 Number = Fraction | int
@@ -56,8 +60,10 @@ def theorem(function: Callable[..., Proof]) -> Callable[..., Proof]:
 class Claim(NamedTuple):
     """What a theorem proves: a quantity, for parameters, has a value. A certificate holds these.
 
-    closed_form: a formula as a short text, or how it is computed; numbers: what stands in it, and
-    what else a sentence about the claim quotes; source: whom it is after, in docs/references.md.
+    What learners need, errors, members, dimensions, SDA and lwe-probability are at least the value;
+    success, advantages and -at-most at most; all else is that, or up to `upper`. closed_form: as a
+    short text, or how it is computed; numbers: what stands in it, and what else a sentence quotes;
+    source: whom it is after, in docs/references.md.
     """
 
     quantity: str
@@ -71,8 +77,9 @@ class Claim(NamedTuple):
 class Law(NamedTuple):
     """How likely the likeliest members are, if they are not all as likely.
 
-    Of vectors, up to `as_one` of which are one member: tiers of (how many, what each weighs at
-    most, above 0), the heaviest first, out of `total`. Others, `lost`, are granted to the learner.
+    tiers: of all vectors, up to `as_one` of which are one member, (how many, weight), the heaviest
+    first: the probability of each is above 0, so success = 1 takes all, and at most weight / total.
+    Of likelier vectors `lost` / total is what they have together: granted to the learner.
     """
 
     tiers: list[tuple[int, int]]
@@ -96,17 +103,19 @@ class Members:
 
 
 class Gram(NamedTuple):
-    """What is known of all members together, the f, perhaps less a function that is public.
+    """What is known of the members f, from all of which one function may be taken, 0 or public.
+
+    It is the same function in all fields. All but top, least and scale are about all N members.
 
     top       the inner products of members no two of which are alike have no eigenvalue above it
-    least     squared norms are at least that, and on average over members at least `mean`, if known
+    least     squared norms are at least that, and on average `mean`, if known (not with a `Law`)
     scale     a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
     moves     what one query of values in [-1, 1] moves: the squared distances of its means under
               the members from that under the reference add up to at most so much
     moves01   of values in [0, 1], of mean p0 under the reference: at most moves01 min(p0, 1 - p0)
     general   whether this holds of all queries, or of correlations of labels alone
-    spectrum  pairs (value, how many): the k largest eigenvalues of all members, less their mean if
-              `public` is 0, add up to no more than the k first of these
+    spectrum  pairs (value, how many), 0 after the last: the k largest eigenvalues of members, less
+              their mean if `public` is 0, add up to no more than the k first of these
     drift     what means of vectors move: see `named.gradients`; `moves` if it is not said
     """
 
@@ -157,6 +166,52 @@ class Known(NamedTuple):
     more: Any = None
 
 
+def least(rising: Callable[[int], Number], bound: Number) -> int:
+    """The least number of at least 1 at which a function that never falls reaches a bound."""
+    few, enough = 0, 1
+    while rising(enough) < bound:
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (middle, enough) if rising(middle) < bound else (few, middle)
+    return enough
+
+
+def examples(levels: int, needed: Fraction | int) -> int:
+    """The least integer n of at least 0 with levels^n of at least a number."""
+    return 0 if needed <= 1 else least(lambda n: levels**n, needed)
+
+
+# What closed forms, whose docstrings say them, compute with; shares of a continuum are not rounded.
+EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examples=examples)
+NUMBERS: Any = {False: EXACT, True: SimpleNamespace(**{**vars(EXACT), "floor": Fraction})}
+
+
+def fitted(of: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:
+    """floor(lam / (b - epsilon c))"""
+    return of.floor(lam / (b - epsilon * c))
+
+
+def ruled_out_by_stat(of: Any, v: Any, tau: Any) -> Any:
+    """floor(v / tau^2)"""
+    return of.floor(v / tau**2)
+
+
+def ruled_out_by_vstat(of: Any, w: Any, t: Any) -> Any:
+    """floor(3 t w)"""
+    return of.floor(3 * t * w)
+
+
+def least_queries(of: Any, T: Any, K: Any, r: Any) -> Any:
+    """max(0, ceil((T - K) / r))"""
+    return of.larger(0, of.ceil((T - K) / r))
+
+
+def least_examples(of: Any, T: Any, K: Any, L: Any) -> Any:
+    """ceil(log_L(T / K)), at least 0"""
+    return of.examples(L, T / K)
+
+
 @theorem
 def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     """A hypothesis p fits at most alike floor(top / b) members, b = least - risk scale, if b > 0.
@@ -169,7 +224,7 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     """
     if gram.least <= risk * gram.scale:
         return members.count
-    most = closed.fitted(closed.NUMBERS[members.continuum], gram.top, gram.least, gram.scale, risk)
+    most = fitted(NUMBERS[members.continuum], gram.top, gram.least, gram.scale, risk)
     return min(members.alike * most, members.count)
 
 
@@ -181,7 +236,7 @@ def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "s
     h(point) times the label, within tau. For it labels of hidden sets are moved and scaled to
     [-1, 1], and |h| <= 1; listed functions are scaled to norm 1, and E h^2 <= 1.
     """
-    most = closed.ruled_out_by_stat(closed.NUMBERS[members.continuum], gram.moves, tau)
+    most = ruled_out_by_stat(NUMBERS[members.continuum], gram.moves, tau)
     return Claim(oracle, most, {"tau": tau}, "floor(v / tau^2)", "BFJKMR94", {"v": gram.moves})
 
 
@@ -196,7 +251,7 @@ def vstat_rules_out(members: Members, gram: Gram, t: int) -> Claim:
     minimum; if it is 0 no mean moves. [FGRVX17]
     """
     need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
-    most = closed.ruled_out_by_vstat(closed.NUMBERS[members.continuum], gram.moves01, t)
+    most = ruled_out_by_vstat(NUMBERS[members.continuum], gram.moves01, t)
     return Claim("vstat", most, {"t": t}, "floor(3 t w)", "FGRVX17", {"w": gram.moves01})
 
 
@@ -250,7 +305,7 @@ def queries_needed(query: Claim, members: Members, fits: Number, terms: Terms) -
     needed, wanted = members_of_probability(members, terms.success), "success N"
     if members.law is not None:
         numbers["T"], wanted = needed, "T"
-    least = closed.queries(closed.EXACT, needed, fits, Fraction(r))
+    least = least_queries(EXACT, needed, fits, Fraction(r))
     form, at["success"] = f"max(0, ceil(({wanted} - K) / r)), r = min(N, {rule})", terms.success
     return Claim(f"{oracle}-queries", least, at, form, source, numbers)
 
@@ -283,7 +338,7 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
     if members.law is not None:
         numbers["T"], wanted = needed, "T"
     form = f"max(0, ceil(log_L({wanted} / K)))"
-    value = closed.information_floor(closed.EXACT, Fraction(needed), fits, levels)
+    value = least_examples(EXACT, Fraction(needed), fits, levels)
     at: dict[str, Any] = {"risk": terms.risk, "success": terms.success, "levels": levels}
     return Claim("information-floor", value, at, form, "information", numbers)
 

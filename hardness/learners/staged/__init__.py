@@ -8,7 +8,7 @@ outside of its theorem; `mode=paper` has the body itself (`body.py`, `paper.py`)
 [CL24]
 """
 
-from hardness.learners.fitting import Data
+from hardness.learners.fitting import Data, StageFailed, StageReport
 from hardness.learners.staged.agreement import agreement
 from hardness.learners.staged.diagnosis import diagnose
 from hardness.learners.staged.hull import constraints, hull
@@ -18,7 +18,6 @@ from hardness.learners.staged.net import grid, net
 from hardness.learners.staged.polish import polish, prune
 from hardness.learners.staged.projection import project
 from hardness.learners.staged.refine import refine
-from hardness.learners.staged.reports import StageFailed, StageReport
 from hardness.learners.staged.single import single
 from hardness.learners.staged.span import span
 

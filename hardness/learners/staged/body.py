@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 
 from hardness.learners.attention import Array
-from hardness.learners.staged.reports import StageFailed
+from hardness.learners.fitting import StageFailed
 from instances.errors import UsageError
 
 _ROUNDING = 1e-9  # relative

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness.learners.staged.reports import StageFailed, StageReport
+from hardness.learners.fitting import StageFailed, StageReport
 
 # Gaps fall short with few examples too: where the hold-out error is below this one, the stages
 # after them have proved them good enough.

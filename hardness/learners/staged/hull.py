@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Result, pieces, repeated, rounded
+from hardness.learners.fitting import Data, Result, StageFailed, pieces, repeated, rounded
 from hardness.learners.staged.agreement import Agreement, smallest
 from hardness.learners.staged.refine import Refined
-from hardness.learners.staged.reports import StageFailed
 
 # Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
 # d^2 is the cost of a product.

@@ -8,9 +8,8 @@ theorem. Its error, 0.1 to 0.2 on generic layers, is bias: more examples do not 
 import numpy as np
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, OneHead, relative_error
+from hardness.learners.fitting import Data, OneHead, StageFailed, relative_error
 from hardness.learners.regression import features
-from hardness.learners.staged.reports import StageFailed
 
 _LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
 

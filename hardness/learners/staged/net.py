@@ -13,14 +13,13 @@ theorem has `grid`.
 import heapq
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from hardness.learners.attention import Array, attend, columns, linearize, scores, softmax
-from hardness.learners.fitting import Data, Fit, pieces, relative_error
-from instances.layer import AttentionLayer
+from hardness.learners.attention import Array, attend, columns, scores, softmax
+from hardness.learners.fitting import Data, Fit, fit_of, pieces
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
 _POINTS = 60  # a dimension needs no finer net than this for what follows to converge
@@ -66,12 +65,11 @@ def net(
         tuples += compared
     leaders = sorted(found, key=lambda chosen: (found[chosen], chosen))
     theta = on_hull(centre, directions, points[list(leaders[0])])
-    w = blocks.solve(list(leaders[0]))
-    predicted = linearize(theta, w, columns(validation.x)).value
+    best = fit_of(theta, blocks.solve(list(leaders[0])), validation)
     return Net(
         theta=theta,
-        w=w,
-        error=relative_error(predicted, columns(validation.y)),
+        w=best.w,
+        error=best.error,
         leaders=np.stack([points[list(chosen)] for chosen in leaders]),
         measures={"points": len(points), "tuples": tuples},
     )
@@ -110,12 +108,11 @@ def grid(
         for j in np.argsort(errors)[:_LEADERS]:
             leaders.append((float(errors[j]), (*fixed, first + int(j))))
         leaders = heapq.nsmallest(_LEADERS, leaders)
-    tried = []
-    for _, chosen in leaders:
-        theta = on_hull(centre, directions, net[list(chosen)])
-        layer = AttentionLayer(theta=theta, w=blocks.solve(list(chosen)))
-        tried.append((relative_error(layer(validation.x), validation.y), layer))
-    error, best = min(tried, key=lambda pair: pair[0])
+    fits = (
+        fit_of(on_hull(centre, directions, net[[*chosen]]), blocks.solve([*chosen]), validation)
+        for _, chosen in leaders
+    )
+    best = min(fits, key=lambda fit: fit.error)
     apart = np.linalg.norm(net[1:] - net[0], axis=1)
     measures = {
         "heads": m,
@@ -123,7 +120,7 @@ def grid(
         "spacing": float(apart.min()) if len(apart) else 0.0,
         "tuples": tuples,
     }
-    return Fit(theta=best.theta, w=best.w, error=error, measures=measures)
+    return replace(best, measures=measures)
 
 
 def _radius(centre: Array, m: int) -> float:

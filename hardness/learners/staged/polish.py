@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hardness.learners.attention import Array, attend, columns, gram_factor, scores, softmax
-from hardness.learners.fitting import Data, Fit, gain, relative_error
+from hardness.learners.fitting import Data, Fit, fit_of, gain
 from hardness.learners.levenberg import polish
 from hardness.learners.staged.projection import solve
 from hardness.learners.staged.single import evenness
@@ -31,7 +31,7 @@ _NEW_HEAD, _GAIN = 0.1, 2.0
 def polished(theta: Array, w: Array, data: Data, validation: Data, steps: int) -> Fit:
     """Polish theta, w (m, d, d), and say how even the residuals are on the hold-out."""
     found = polish(theta, w, data, validation, steps)
-    even = left_even(AttentionLayer(theta=found.theta, w=found.w), validation)
+    even = left_even(found.layer, validation)
     return replace(found, measures={**found.measures, "evenness": even})
 
 
@@ -66,7 +66,7 @@ def prune(
     >>> left.theta.shape, left.error < 1e-20
     ((2, 3, 3), True)
     """
-    left = _fit(theta, w, validation)
+    left = fit_of(theta, w, validation)
     while len(left.theta) > 1:
         fewer = _best_removal(left, data, validation, steps, noisy, rough)
         if fewer is None:
@@ -99,8 +99,7 @@ def _best_removal(
     if best.error <= before.error * (1 + _SLACK):
         return best
     # Not worse on the hold-out, beyond the uncertainty of the difference.
-    fewer, more = (AttentionLayer(theta=fit.theta, w=fit.w) for fit in (best, before))
-    worse = gain(fewer(validation.x), more(validation.x), validation.y)
+    worse = gain(best.layer(validation.x), before.layer(validation.x), validation.y)
     return best if worse <= 1 else None
 
 
@@ -109,12 +108,7 @@ def _without(i: int, theta: Array, data: Data, validation: Data) -> Fit:
     left = np.delete(theta, i, axis=0)
     x, y = columns(data.x), columns(data.y)
     attended = attend(softmax(scores(left, x)), x)
-    return _fit(left, solve(gram_factor(attended), attended, y), validation)
-
-
-def _fit(theta: Array, w: Array, validation: Data) -> Fit:
-    predicted = AttentionLayer(theta=theta, w=w)(validation.x)
-    return Fit(theta=theta, w=w, error=relative_error(predicted, validation.y))
+    return fit_of(left, solve(gram_factor(attended), attended, y), validation)
 
 
 def another(
@@ -129,6 +123,5 @@ def another(
     w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))
     theta, w = np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w])
     found = polish(theta, w, data, validation, steps)
-    more = AttentionLayer(theta=found.theta, w=found.w)
-    gained = gain(layer(validation.x), more(validation.x), validation.y)
-    return replace(found, measures={"heads": more.m, "gain": gained}, offered=gained > _GAIN)
+    gained = gain(layer(validation.x), found.layer(validation.x), validation.y)
+    return replace(found, measures={"heads": len(theta), "gain": gained}, offered=gained > _GAIN)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.learners.fitting import Data, Fit, repeated
+from hardness.learners.fitting import Data, Fit, StageFailed, repeated
 from hardness.learners.levenberg import enough
 from hardness.learners.staged.hull import MATRIX_D, affine_hull
 from hardness.learners.staged.moment import moment
@@ -18,11 +18,11 @@ from hardness.learners.staged.polish import another, left_even, polished, prune
 from hardness.learners.staged.progress import PRUNE, Progress
 from hardness.learners.staged.projection import project
 from hardness.learners.staged.refine import refine
-from hardness.learners.staged.reports import StageFailed
 from hardness.learners.staged.single import EXACT, LEAST_ROWS, LIKE_NOISE, single
 from hardness.learners.staged.span import Span, span
 from instances.errors import TooLarge
-from instances.limits import readable_bytes, require_memory
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
 
 # The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3. A
 # small one will do where it stands at the same place with four times the examples.
@@ -35,7 +35,6 @@ SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take
 # single head in noise is not told from several.
 _LEAST = 640
 _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
-_ONE_SECONDS, _TWO_SECONDS = 30, 640  # one head, and two, on one core at d = 128, k = 2
 _ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish if the labels are not exact
 _DESCENTS = ("polish", "second polish", PRUNE, "another head")
@@ -176,7 +175,7 @@ def _require_rank(rank: int, heads: int, k: int) -> None:
     if not heads and rank < k:
         raise StageFailed(
             "agreement",
-            f"labels of rank {rank} given: with k = {k} tokens some pattern fits every row unless "
+            f"the labels have rank {rank}: with k = {k} tokens some pattern fits every row unless "
             f"it is at least {k}, so no row shows that heads agree",
         )
 
@@ -204,7 +203,9 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
     raise StageFailed("span", f"{reason}, {len(data)} examples given", needs=_GROWTH * len(data))
 
 
-def descend(settings: Settings, progress: Progress, start: Fit, least: int = 0) -> None:
+def descend(
+    settings: Settings, progress: Progress, start: Fit | AttentionLayer, least: int = 0
+) -> None:
     """Polish on few examples, on many if the labels turn out not to be exact; prune after each."""
     data, theta, w = progress.data, start.theta, start.w
     few = min(max(least, enough(len(theta), data.k, data.d)), len(data))
@@ -229,8 +230,7 @@ def count_heads(settings: Settings, progress: Progress, rng: np.random.Generator
     data, best = progress.data, progress.best
     assert best is not None
     if best.stage not in _DESCENTS or best.examples < len(data):
-        start = Fit(theta=best.layer.theta, w=best.layer.w, error=best.error)
-        descend(settings, progress, start, _NOISY)
+        descend(settings, progress, best.layer, _NOISY)
     before = progress.layer.m
     while progress.layer.m < min(_MOST_HEADS, data.d**2):
         if not add_head(settings, progress, rng):
@@ -247,26 +247,3 @@ def add_head(settings: Settings, progress: Progress, rng: np.random.Generator) -
     fixed = used, progress.held_out, settings.polish, rng
     larger = progress.stage("another head", another, progress.layer, *fixed, examples=len(used))
     return larger.offered
-
-
-def forecast(k: int, d: int) -> str | None:
-    """Say what one head and two take, measured on one core, if it is over a minute.
-
-    >>> forecast(2, 64)
-    >>> forecast(2, 128)
-    'about 1 min and 640.0 MiB for one head, 11 min and 2.5 GiB for two, on one core'
-    """
-    if d <= MATRIX_D:
-        return None
-    kinds = [("one head", _SINGLE_BEYOND, _ONE_SECONDS)]
-    if d <= SEVERAL_D:
-        kinds.append(("two", _FIRST_BEYOND, _TWO_SECONDS))
-    seconds = [at_128 * (d / 128) ** 4 * k / 2 for _, _, at_128 in kinds]
-    if seconds[-1] < 60:
-        return None
-    parts = (
-        f"{max(took / 60, 1):.0f} min and "
-        f"{readable_bytes((_ARRAYS + 2) * 8 * times * d**3 * k)} for {what}"
-        for took, (what, times, _) in zip(seconds, kinds, strict=True)
-    )
-    return f"about {', '.join(parts)}, on one core"

@@ -12,10 +12,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Result, draw, error_bound, relative_error
+from hardness.learners.fitting import (
+    Data,
+    Result,
+    StageFailed,
+    StageReport,
+    draw,
+    error_bound,
+    relative_error,
+)
 from hardness.learners.learner import Hypothesis, Outcome, nothing
 from hardness.learners.staged.diagnosis import diagnose
-from hardness.learners.staged.reports import StageFailed, StageReport
 from hardness.learners.staged.tokens import Whitening
 from hardness.oracles import ExampleOracle, Spent
 from instances.dense import Dense

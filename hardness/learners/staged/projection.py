@@ -21,12 +21,11 @@ from hardness.learners.attention import (
     columns,
     gram_factor,
     heads_sum,
-    linearize,
     scores,
     softmax,
     softmax_slope,
 )
-from hardness.learners.fitting import Data, Fit, relative_error
+from hardness.learners.fitting import Data, Fit, fit_of
 from hardness.learners.staged.net import enough, on_hull
 
 _LEADERS = 4  # of the net: nice layers have one
@@ -42,14 +41,12 @@ def project(centre: Array, directions: Array, starts: Array, data: Data, validat
     used = data.cut(0, enough(len(directions) + 1, data.k, data.d))
     x, y = columns(used.x), columns(used.y)
     logits = scores(np.concatenate([centre[None], directions]), x)
-    unseen, labels = columns(validation.x), columns(validation.y)
     fits, taken = [], 0
     for start in starts[:_LEADERS]:
         coefficients, steps = _descend(start, logits, x, y)
         theta = on_hull(centre, directions, coefficients)
         w = _eliminate(coefficients, logits, x, y).w
-        error = relative_error(linearize(theta, w, unseen).value, labels)
-        fits.append(Fit(theta=theta, w=w, error=error))
+        fits.append(fit_of(theta, w, validation))
         taken += steps
     return replace(min(fits, key=lambda fit: fit.error), measures={"steps": taken})
 

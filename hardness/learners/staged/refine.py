@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, OneHead, Result
+from hardness.learners.fitting import Data, OneHead, Result, StageFailed
 from hardness.learners.staged.agreement import Agreement, agreement, smallest
 from hardness.learners.staged.moment import regress
-from hardness.learners.staged.reports import StageFailed
 
 _QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
 _MARGIN = 0.03  # of all rows: those where the proxy's margin is largest

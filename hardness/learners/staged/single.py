@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Fit, OneHead, relative_error
+from hardness.learners.fitting import Data, Fit, OneHead, fit_of
 from hardness.learners.staged.agreement import agreement
 from hardness.learners.staged.hull import ACCURACY, MATRIX_D, constraints, hull
 from hardness.learners.staged.moment import regress
 from hardness.learners.staged.refine import as_weights
-from instances.layer import AttentionLayer, softmax_rows
+from instances.layer import softmax_rows
 
 EXACT = 1e-10  # held-out errors below this one are those of rounding
 _STEPS = 40
@@ -51,6 +51,7 @@ def single(first: OneHead, data: Data, validation: Data) -> Single:
     """Fit a single head from the crude estimate of stage 1; raises StageFailed.
 
     >>> from hardness.learners.staged.moment import moment
+    >>> from instances import AttentionLayer
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(1, 3, 3)), w=rng.normal(size=(1, 3, 3)))
     >>> x = rng.normal(size=(200, 2, 3))
@@ -67,17 +68,16 @@ def single(first: OneHead, data: Data, validation: Data) -> Single:
     noise = float(np.mean((found.residuals * found.scale) ** 2) / freedom / np.mean(data.y**2))
     logits = hull(rows, 0.0, ACCURACY if noise > EXACT else _ROUNDING)
     w = _fit_values(logits.centre, data.cut(0, _EXAMPLES))
-    layer = AttentionLayer(theta=logits.centre[None], w=w[None])
-    error = relative_error(layer(validation.x), validation.y)
+    fit = fit_of(logits.centre[None], w[None], validation)
     even = evenness(found.residuals, freedom)
     measures = {"steps": steps, "evenness": even, "noise": noise}
     return Single(
-        theta=layer.theta,
-        w=layer.w,
-        error=error,
+        theta=fit.theta,
+        w=fit.w,
+        error=fit.error,
         rows=k * len(data),
         measures=measures,
-        recognised=error <= EXACT or (even > LIKE_NOISE and error < 2 * noise),
+        recognised=fit.error <= EXACT or (even > LIKE_NOISE and fit.error < 2 * noise),
     )
 
 

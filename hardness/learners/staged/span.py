@@ -15,9 +15,8 @@ import numpy as np
 import scipy.linalg
 
 from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Result, pieces
+from hardness.learners.fitting import Data, Result, StageFailed, pieces
 from hardness.learners.staged.hull import MATRIX_D, Constraints
-from hardness.learners.staged.reports import StageFailed
 
 _SHOWN = 12
 _MOST_HEADS = 8

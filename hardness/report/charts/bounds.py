@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from hardness.bounds import Johnson
-from hardness.bounds.averages import dimensions
 from hardness.bounds.checker import read_problem, written
 from hardness.bounds.checker.functions import every_set, products
 from hardness.bounds.checker.theorem import sda
 from hardness.bounds.gram import of_members, sampled
+from hardness.bounds.hidden_sets import dimensions
 from hardness.bounds.listed import enough_members, problem_of
 from hardness.bounds.members import Members
 from hardness.report.plot import Axis, Data, named, panels, plot
@@ -58,12 +58,12 @@ class _Symmetric:
         return Johnson.family(self._sets)
 
     def correlations(self) -> Data:
-        scheme, m = self._scheme, self._scheme.m
+        scheme, m = self._scheme, self._scheme.problem.m
         rows = [
             {
                 "overlap": t,
                 "correlation": float(c / scheme.norm),
-                "share": math.comb(m, t) * math.comb(scheme.n - m, m - t) / scheme.size,
+                "share": math.comb(m, t) * math.comb(scheme.problem.n - m, m - t) / scheme.size,
             }
             for t, c in enumerate(scheme.correlations)
         ]

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.bounds import BoundParameters, averages, certify, checker
+from hardness.bounds import BoundParameters, certify, checker, hidden_sets
 from hardness.bounds.checker.hidden_sets import distances, every_set, overlaps, subsets
 from hardness.bounds.checker.theorem import sda
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson
 from hardness.bounds.simplex import maximise
 from hardness.report.claims import sentence
 from instances import parse
@@ -35,7 +35,7 @@ class Case:
 
     def least(self, gamma):
         """SDA over all sets at least, and of how many members no set exceeds gamma."""
-        witness = averages.every_set(self.scheme, gamma)
+        witness = hidden_sets.every_set(self.scheme, gamma)
         enough = every_set(self.problem, self.c, gamma, witness)
         claim = sda(self.members, gamma, enough)
         assert ("upper" in claim.parameters) == (gamma >= 1)

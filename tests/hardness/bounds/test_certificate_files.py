@@ -1,14 +1,22 @@
-"""Certificates as objects and files: copies, damage, files of an earlier format."""
+"""Certificates as objects and files: copies, damage, files of an earlier format, terms."""
 
 import json
 import pickle
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 import hardness
+from hardness.bounds import BoundParameters
 from hardness.bounds.certificate import Certificate
+from hardness.bounds.check import check
 from hardness.runs.comparison import Comparison
-from instances.errors import DamagedFile
+from instances import sets, symmetric
+from instances.errors import DamagedFile, Refuted, UsageError
+from instances.sets import signs
+from tests.conftest import not_refused
+from tests.proofs import plain
 
 PROFILE, LISTED = "profile:g=majority,d=11,m=3", "docs/examples/majorities.py:threes"
 
@@ -47,7 +55,7 @@ def test_names_of_another_type_are_refused_when_a_file_is_loaded(tmp_path, sourc
     ("text", "why"),
     [
         ('{"spec": 1, ', "a name stands twice in an object"),
-        ('{"x": ' + 30 * "[" + 30 * "]" + ", ", "nested over 24 deep"),
+        ('{"x": ' + 10**5 * "[" + 10**5 * "]" + ", ", "maximum recursion"),
         ('{"x": 0.5, ', "the JSON number 0.5 is not an integer"),
         ('{"x": [' + 2_200_000 * "[]," + "0], ", "it holds over 4194304 values"),
     ],
@@ -80,3 +88,35 @@ def test_results_with_certificates_of_an_earlier_format_say_what_to_do(tmp_path)
     (tmp_path / "old.json").write_text(old)
     with pytest.raises(DamagedFile, match="make it again by the command that made it"):
         Comparison.load(tmp_path / "old.json")
+
+
+def test_large_parities_single_members_and_long_rationals_are_accepted():
+    noise = f"{10**36 + 7}/{10**37 + 9}"
+    for spec in ("d=1000,m=21", "d=1000,m=20", "d=5,m=4", f"d=12,m=3,noise={noise}"):
+        assert len(check(plain(hardness.certify(f"parity:{spec}"))).certificate.claims) == 5
+
+
+def test_heads_that_leak_are_refused(monkeypatch):
+    """A family whose first threshold moved: its own certificate does not check."""
+    right = symmetric.exact_heads(signs(4), Fraction(3))
+    moved = (replace(right[0], u=right[0].u * 2), *right[1:])
+    monkeypatch.setattr(sets, "exact_heads", lambda values, rho: moved)
+    with pytest.raises(Refuted, match="do not compute"):
+        check(hardness.certify("parity:d=12,m=4").to_dict())
+
+
+def test_what_is_no_certificate_is_called_so():
+    for data in ({}, {"format": "hardness-secret/1"}, {"format": 3}):
+        with pytest.raises(DamagedFile, match="not a certificate"):
+            check(data)
+    other = {**hardness.certify("parity:d=8,m=3").to_dict(), "format": "hardness-certificate/9"}
+    with pytest.raises(DamagedFile, match="this version"):
+        check(other)
+
+
+def test_terms_out_of_range_are_refused():
+    ends = {"tau": (0, 2), "risk": (1,), "success": (0,)}
+    cases = [({name: Fraction(v)}, name) for name, some in ends.items() for v in some]
+    cases += [({"vstat": 0}, "t must"), ({"tau": 0.1}, "exact rational")]
+    made = ((given, lambda given=given: BoundParameters(**given), word) for given, word in cases)
+    assert not_refused(UsageError, made) == []

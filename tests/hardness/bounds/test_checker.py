@@ -10,13 +10,7 @@ import pytest
 
 import hardness
 from hardness.bounds import checker
-from hardness.bounds.checker import (
-    closed,
-    hidden_sets,
-    named,
-    residues,
-    theorem,
-)
+from hardness.bounds.checker import hidden_sets, named, residues, theorem
 from hardness.bounds.checker.hidden_sets import HiddenSets, prime
 from hardness.bounds.checker.reading import DIGITS, fields, read
 from hardness.bounds.checker.theorem import Law, Members
@@ -89,9 +83,9 @@ def test_the_likeliest_members_are_counted_by_their_weights(weights, as_one, los
 
 
 def test_closed_forms_at_small_numbers():
-    of = closed.EXACT
-    assert closed.queries(of, 5, 7, Fraction(2)) == 0
-    assert closed.queries(of, 9, 2, Fraction(2)) == 4
+    of = theorem.EXACT
+    assert theorem.least_queries(of, 5, 7, Fraction(2)) == 0
+    assert theorem.least_queries(of, 9, 2, Fraction(2)) == 4
     for levels, needed in itertools.product((2, 3, 10), (*range(1, 30), 10**40, 10**40 + 1)):
         least = next(n for n in range(200) if levels**n >= needed)
         assert of.examples(levels, needed) == of.examples(levels, Fraction(2 * needed, 2)) == least
@@ -266,3 +260,16 @@ def test_the_heaviest_member_is_the_heaviest_tier_times_what_is_one():
     law = theorem.Law([(3, 5), (4, 2)], lost=1, total=24, as_one=2)
     assert named.heaviest(Members(count=3, law=law)) == named.rounded_up(Fraction(10, 24))
     assert named.heaviest(Members(count=7)) == Fraction(1, 7)
+    none = theorem.Law([], lost=1, total=1, as_one=1)
+    assert "has no members" in refused(named.heaviest, Members(count=3, law=none))
+
+
+def test_steps_that_see_nothing_are_not_bounded():
+    about = {"gd": {"clip": "1", "noise-std": "1"}}
+    gram = theorem.Gram(
+        top=HALF, least=HALF, scale=1, moves=Fraction(0), moves01=None, general=True
+    )
+    reason = refused(
+        named.descent, Members(count=9), gram, theorem.read_terms({**TERMS, "about": about})
+    )
+    assert "no mean depends on the member" in reason

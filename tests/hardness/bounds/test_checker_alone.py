@@ -99,6 +99,14 @@ CHANGES = {
     "a surrogate": change("claims/0/0", "\ud800"),
     "a witness that is not read": change("witness", {"code": "none"}),
 }
+LISTED_CHANGES = {  # words of the reason: a change of a certificate of listed functions
+    "the factor has not a line for each member": change("witness/eigenvalue/factor", ["1"]),
+    "a line of the factor is not hexadecimal": change("witness/eigenvalue/factor/0", "1 x"),
+    "over 16 digits a number": change("witness/eigenvalue/factor/0", "f" * 17),
+    "the witness lacks eigenvalue": change("witness", {}),
+    "a value is not in": change("problem/tables", [[[0], [1, -1]], [[0], [1, (1 << 31) + 1]]]),
+    "nested too deep": change("origin", json.loads("[" * 500 + "]" * 500)),
+}
 
 
 def refused(done, status, count=1):
@@ -139,6 +147,17 @@ def test_text_that_is_no_certificate_is_refused_in_a_line(alone, tmp_path):
     assert all(line.startswith("REFUSED: ") for line in done.stderr.splitlines())
 
 
+def test_listed_functions_with_a_witness_that_is_not_theirs_are_refused_in_a_line(alone, tmp_path):
+    for i, change in enumerate(LISTED_CHANGES.values()):
+        change(data := certify(of_tables([[1, -1, 1, -1], [1, 1, -1, -1]])).to_dict())
+        text = json.dumps(data).replace("[" * 500, "[" * 10**5)
+        (tmp_path / f"{i}.json").write_text(text)
+    done = alone(*(f"{i}.json" for i in range(len(LISTED_CHANGES))))
+    refused(done, 3, len(LISTED_CHANGES))
+    for words, line in zip(LISTED_CHANGES, done.stderr.splitlines(), strict=True):
+        assert words in line
+
+
 def test_what_cannot_be_read_is_not_checked(alone, tmp_path):
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe{}")
     (tmp_path / "folder.json").mkdir()
@@ -163,7 +182,7 @@ main.SECONDS, main.certificate.check = 0.1, check
 @pytest.mark.parametrize("limit", LIMITS)
 def test_its_limits_hold_for_the_process(alone, tmp_path, limit):
     """Over the limit of memory or time a file is not checked, and nothing more happens."""
-    content = "[" + '"a",' * 4_000_000 + '"a"]'
+    content = "[" + "[]," * 4_000_000 + "[]]"
     (tmp_path / "it.json").write_text(content if limit == "memory" else "{}")
     change, said = LIMITS[limit]
     code = f"import sys; sys.path.append('.'); import checker.__main__ as main\n{change}\n"

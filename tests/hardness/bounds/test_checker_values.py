@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from hardness.bounds import checker
-from hardness.bounds.averages import every_set
 from hardness.bounds.checker import directions, hidden_sets, named, residues
 from hardness.bounds.checker.certificate import KINDS
 from hardness.bounds.checker.theorem import read_terms
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, every_set
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}
@@ -110,7 +109,10 @@ def test_problems_are_read_up_to_their_limits(right, wrong, words):
     refused(words, checker.read_problem, wrong)
 
 
-@pytest.mark.parametrize("values", [["3", "3", "-1"], ["1", "0", "-1", "5"], ["1", "-1", "1"]])
+@pytest.mark.parametrize("values", [
+    ["3", "3", "-1"], ["1", "0", "-1", "5"], ["1", "-1", "1"], ["0", "1"],
+    ["11/10", "-9/10", "11/10", "-9/10", "1"], ["25", "9", "1", "1", "9", "25"],
+])  # fmt: skip
 @pytest.mark.parametrize("noise", ["0", "1/8"])
 def test_the_spectrum_of_hidden_sets_is_that_of_their_values_at_all_points(values, noise):
     g, n = list(map(Fraction, values)), 6
@@ -170,7 +172,7 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
-    right = every_set(Johnson.of_problem(small), HALF)
+    right = every_set(Johnson(problem=small), HALF)
     few = {**nothing, "caps": ["0", "0"]}
     refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
     many = {**right, "inner": ["0"] * 3}
@@ -192,7 +194,7 @@ def test_a_query_to_vstat_rules_out_fewer_than_correlate_by_their_laws(t):
         overlap = c[len({*first} & {*second})]
         assert near == problem.lift * overlap / 2
         assert near * 3 * t * hidden_sets.vstat_gamma(problem, c, t) == overlap / c[-1]
-    witness = every_set(Johnson.of_problem(problem), hidden_sets.vstat_gamma(problem, c, t))
+    witness = every_set(Johnson(problem=problem), hidden_sets.vstat_gamma(problem, c, t))
     claim = hidden_sets.vstat_rules_out_fewer(problem, c, t, witness)
     assert (claim.value, claim.numbers) == (int(witness["enough"]) - 1, {"s": claim.value + 1})
 
@@ -433,6 +435,15 @@ def test_features_for_secrets_of_a_law_count_what_is_lost():
     assert made["kernel-error"].value == error > HALF
     made = claims(modular(bits=5), EVEN, about={"kernel": {}}, risk="99/100")
     assert made["kernel-features"].value == 0
+
+
+def test_values_whose_products_need_more_than_64_bits_are_multiplied_exactly():
+    large = 1 << 31
+    first, second = [[0, 1], [large, 1, -1, large]], [[0, 1], [1, large, large, -1]]
+    problem = tables(first, second, centred=True)
+    products = checker.functions.products(checker.read_problem(problem))[1]
+    assert products.norms == [8 * ((large - 1) ** 2 + (large + 1) ** 2)] * 2
+    assert products.rows[0][1] == -products.norms[0]
 
 
 def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.bounds import BoundParameters, averages, certify, checker
+from hardness.bounds import BoundParameters, certify, checker, hidden_sets
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
 from hardness.bounds.checker.theorem import members_of_probability, probability_of_members
@@ -141,8 +141,8 @@ def test_claims_are_true_and_no_weaker_than_they_could_be(kind):
 
 def test_claims_about_sets_of_very_many_places_are_true(monkeypatch):
     """What m > 48 does, on few: one inequality of Delsarte alone, and no fixed places."""
-    monkeypatch.setattr(averages, "_MANY", 0)
-    monkeypatch.setattr(averages, "_FEW", 1)
+    monkeypatch.setattr(hidden_sets, "_MANY", 0)
+    monkeypatch.setattr(hidden_sets, "_FEW", 1)
     made = 0
     for seed in range(30):
         with suppress(UsageError):

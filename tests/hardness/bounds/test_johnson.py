@@ -1,56 +1,20 @@
-"""Correlations, spectra and codes of hidden sets, against enumeration and what is known.
+"""Correlations, spectra and codes of hidden sets, against closed forms and what is known.
 
-SQ-DIM and SDA by all sets of members are in test_claims.py.
+Spectra by all points are in test_checker_values.py, SQ-DIM and SDA by all sets in test_claims.py.
 """
 
 import itertools
 import math
 from fractions import Fraction
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.bounds import checker
 from hardness.bounds.checker import hidden_sets
 from hardness.bounds.checker.hidden_sets import meeting, prime
-from hardness.bounds.codes import best_code
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson, best_code
 from tests import closed
-
-PROFILES = {  # of h and m: monotone, not monotone, without a linear part, of many values
-    "majority": lambda h, m: 1 if 2 * h <= m else -1,
-    "parity": lambda h, m: (-1) ** h,
-    "mod": lambda h, m: 1 if h % 3 == 0 else -1,
-    "square": lambda h, m: h * h,
-    "nearly even": lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) if h < m else 1,
-    "one": lambda h, m: -1 if h == 1 else 1,
-    "even": lambda h, m: (2 * h - m) ** 2,  # its g^_1 is 0
-}
-
-
-@pytest.mark.parametrize("m", range(1, 6))
-def test_spectra_by_enumeration_of_all_points(m):
-    z = np.array(list(itertools.product((0, 1), repeat=6)))
-    for name, g in PROFILES.items():
-        values = [g(h, m) for h in range(m + 1)]
-        if len(set(values)) == 1:
-            continue
-        scheme, table = Johnson.of(values, 6), np.array([float(v) for v in values])
-        sets = [set(s) for s in itertools.combinations(range(6), m)]
-        f = np.array([table[z[:, sorted(s)].sum(axis=1)] for s in sets])
-        f -= f.mean(axis=1, keepdims=True)
-        gram = f @ f.T / len(z)
-        wanted = [[float(scheme.correlations[len(a & b)]) for b in sets] for a in sets]
-        np.testing.assert_allclose(gram, wanted, atol=1e-11, err_msg=name)
-        many = closed.Johnson.of(values, 6).multiplicities
-        found = np.repeat([float(v) for v in scheme.eigenvalues], many)
-        top = np.linalg.eigvalsh(gram)
-        np.testing.assert_allclose(sorted(found), top, atol=1e-9 * (1 + top[-1]), err_msg=name)
-        assert abs(gram.mean() - float(scheme.average)) < 1e-10 * (1 + top[-1])
-        rest = np.linalg.eigvalsh(gram - gram.mean())[-1]  # rows of a Gram matrix have one sum
-        assert float(scheme.spread) == pytest.approx(rest, abs=1e-9 * (1 + top[-1]))
 
 
 @given(st.data(), st.integers(1, 14), st.integers(1, 30))

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.bounds.johnson import Johnson
+from hardness.bounds.hidden_sets import Johnson
 from hardness.report import figures
 from hardness.report.charts.bounds import draw_sda
 from instances import parse

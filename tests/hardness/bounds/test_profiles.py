@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.bounds import BoundParameters, Johnson, averages, certify, checker
+from hardness.bounds import BoundParameters, Johnson, certify, checker, hidden_sets
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
 from hardness.bounds.checker.hidden_sets import every_set
@@ -53,7 +53,7 @@ def members_ruled_out(family, t):
     """How many a query to VSTAT(t) rules out, by the sets of too large an average."""
     posed = pose(family, Fraction(2, 3))
     gamma = closed.labelled_gamma(family, closed.Johnson.family(family), t)
-    witness = averages.every_set(Johnson.family(family), gamma)
+    witness = hidden_sets.every_set(Johnson.family(family), gamma)
     known = posed.known
     return every_set(posed.parsed, known.more, gamma, witness) - 1
 

@@ -94,7 +94,9 @@ TAKES += ("lwe:n=8,q=97,sigma=1", "lwr:n=6,q=8,p=4", "lpn:n=8,noise=0.1", "parit
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, kind in LEARNERS.items() if getattr(kind, "computes_long", None) is True]
+    "name",
+    ["decode:bruteforce"]
+    + [n for n, kind in LEARNERS.items() if getattr(kind, "computes_long", None) is True],
 )
 def test_whoever_computes_long_keeps_its_seconds(name, monkeypatch):
     """The deadline is injected: the child is ended when it is told to learn, however fast it is."""

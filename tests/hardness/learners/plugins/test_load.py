@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from hardness import datasets
 from hardness.learners import Outcome, learner_spec
 from hardness.learners.plugins import Estimator, Function, adapt, function, load, template
 from hardness.learners.plugins.views import flat, gather
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs.run import run
-from instances import UsageError, make_reduced, parse
+from instances import UsageError, parse
 from instances.residues import dot
 from instances.samples import samples
 from instances.userfile import split
@@ -419,7 +420,7 @@ def test_examples_are_gathered_in_order_and_counted():
     assert (oracle.meter.examples, data.outcome) == (100, None)
     data = gather(Stingy(instance, Meter(Budget(examples=100))), "flat", 40)
     assert (data.x == flat(whole.x[:40])).all()
-    z, s = make_reduced("parity:d=9,m=2", 30, 0)
+    z, s = datasets.make("parity:d=9,m=2", 30, view="z")
     data = gather(Stingy(instance, Meter(Budget())), "reduced", 100)
     assert (data.x[:30] == z).all()
     assert (data.y[:30] == s).all()

@@ -320,6 +320,7 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
     (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
     for text, spec in (
         ("docs/examples/torch_mlp.py:Mlp", "parity:d=10,m=3"),
+        ("docs/examples/torch_heads.py:heads", "nice:m=2,k=2,d=8"),
         (f"{tmp_path}/new.py:Forest", "parity:d=8,m=2"),
         (f"{tmp_path}/new.py:Net", "parity:d=8,m=2"),
     ):
@@ -331,10 +332,8 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
 def test_a_torch_dataset(torch):
     from torch.utils.data import DataLoader
 
-    from instances import dataset, make_examples
-
-    found = dataset("parity:d=9,m=2", 100, 3)
-    x, y = make_examples("parity:d=9,m=2", 100, 3)
+    found = hardness.datasets.torch("parity:d=9,m=2", 100, 3)
+    x, y = hardness.datasets.make("parity:d=9,m=2", 100, 3)
     assert len(found) == 100
     assert found[5][0].dtype == torch.float32
     assert found[5][0].shape == found[5][1].shape == (2, 9)

@@ -1,0 +1,167 @@
+"""Hidden sets: the spectrum of all members, codes among them, multipliers for every set of them.
+
+The inner product of two m-subsets of n places depends on how many they share alone, so that the
+Gram matrix of all members has the eigenspaces of the Johnson scheme. A code, of members any two of
+which share few places, is what SQ-DIM needs from below. SDA(gamma) over all subsets [FGRVX17] is
+the largest q up to N such that every set of at least N/q members has average correlation at most
+gamma; Delsarte's linear program [Del73] bounds how large others are. The checker checks both.
+Members are less the mean of their label. docs/mathematics.md has the proofs.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from hardness.bounds.checker import hidden_sets, written
+from hardness.bounds.checker.hidden_sets import HiddenSets, distances, overlaps, prime, subsets
+from hardness.bounds.checker.theorem import sda
+from hardness.bounds.simplex import maximise
+from instances.sets import Symmetric
+
+_LISTED, _GREEDY = 2048, 3000  # sets that are listed, members that a greedy search looks at
+_FIELD = 10**6  # the largest field that the checker takes
+_MANY, _FEW = 48, 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Johnson:
+    """Inner products by overlap t = 0 .. m, and eigenvalues on V_0 .. V_r, r = min(m, n-m).
+
+    >>> majority = Johnson.of([1, 1, -1, -1], n=7)
+    >>> [float(c) for c in majority.correlations], [float(v) for v in majority.eigenvalues]
+    ([0.0, 0.25, 0.5, 1.0], [11.5, 2.75, 0.25, 0.25])
+    """
+
+    problem: HiddenSets
+
+    @staticmethod
+    def of(values: Sequence[Fraction | int], n: int) -> "Johnson":
+        """Take the profile g(0) .. g(m) on n places."""
+        g = tuple(map(Fraction, values))
+        return Johnson(problem=HiddenSets(n=n, m=len(g) - 1, g=g, noise=Fraction(0)))
+
+    @staticmethod
+    def family(family: Symmetric) -> "Johnson":
+        """Take a family's members, noise aside."""
+        return Johnson.of([Fraction(v) for v in family.values], family.d - 1)
+
+    @cached_property
+    def correlations(self) -> list[Fraction]:
+        """The inner products of two members, by how many places they share."""
+        return overlaps(self.problem)[0]
+
+    @cached_property
+    def eigenvalues(self) -> list[Fraction]:
+        """The eigenvalues of the Gram matrix; of one member it is its norm."""
+        one = self.problem.m == self.problem.n
+        c = self.correlations
+        return c[-1:] if one else hidden_sets.eigenvalues(self.problem, c)
+
+    @property
+    def size(self) -> int:
+        """The number of members, C(n, m)."""
+        return subsets(self.problem).count
+
+    @property
+    def norm(self) -> Fraction:
+        """c(m), the squared norm of a member."""
+        return self.correlations[-1]
+
+    @property
+    def average(self) -> Fraction:
+        """The average of c over all ordered pairs of members, equal ones among them."""
+        return self.eigenvalues[0] / self.size
+
+    @property
+    def spread(self) -> Fraction:
+        """The largest eigenvalue once the mean over all members is taken away."""
+        return max(self.eigenvalues[1:], default=Fraction(0))
+
+
+def best_code(scheme: Johnson) -> dict[str, Any]:
+    """Find N' members, as many as we can, of correlation at most 1/N': the witness of a code.
+
+    >>> best_code(Johnson.of([1 if 2 * h <= 20 else -1 for h in range(21)], n=1000))
+    {'overlap': 0, 'size': '50', 'sets': 'disjoint'}
+    """
+    best: tuple[int, int, Any] = 1, 0, "disjoint"
+    for t, c in enumerate(scheme.correlations[:-1]):
+        cap = min(scheme.size, math.floor(scheme.norm / c) if c else scheme.size)
+        if cap < 2:
+            break  # correlations grow with t, so caps fall
+        codes = _codes(scheme.problem.n, scheme.problem.m, t, cap)
+        best = max(best, *((size, t, sets) for size, sets in codes), key=lambda code: code[0])
+    size, overlap, sets = best
+    return {"overlap": overlap, "size": written(size), "sets": sets}
+
+
+def _codes(n: int, m: int, t: int, wanted: int) -> Iterator[tuple[int, Any]]:
+    """Codes of up to `wanted` sets of pairwise overlap at most t: how many, and which."""
+    if t == m - 1:
+        yield min(wanted, math.comb(n, m)), "all"
+        return
+    most = min(wanted, n // m)
+    yield most, "disjoint"
+    field = next((q for q in range(min(n // m, _FIELD), max(m, 2) - 1, -1) if prime(q)), 0)
+    if field and t:
+        size = min(wanted, field ** (t + 1))
+        yield size, {"field": field}
+        most = max(most, size)
+    if most < wanted and math.comb(n, m) <= _GREEDY:
+        sets = _greedy(n, m, t, min(wanted, _LISTED))
+        yield len(sets), sets
+
+
+def _greedy(n: int, m: int, t: int, wanted: int) -> list[list[int]]:
+    """Take sets in lexicographic order while they fit."""
+    chosen = list[set[int]]()
+    for candidate in map(set, itertools.combinations(range(n), m)):
+        if len(chosen) < wanted and all(len(candidate & other) <= t for other in chosen):
+            chosen.append(candidate)
+    return [sorted(places) for places in chosen]
+
+
+def every_set(scheme: Johnson, gamma: Fraction) -> dict[str, Any]:
+    """Bound how large a set of average correlation above gamma is: the multipliers that show it.
+
+    No set of `enough` members or more has one. inner: multipliers of Delsarte's inequalities;
+    average: of the average; caps: of the valencies.
+    """
+    m, rank = scheme.problem.m, len(scheme.eigenvalues) - 1
+    if m > _MANY:  # leaving inequalities out keeps the bound valid, and the rationals short
+        rank = min(rank, _FEW)
+    inner, weight, caps = [Fraction(0)] * rank, Fraction(0), [Fraction(0)] * m
+    mean, enough = scheme.average / scheme.norm, 1
+    if gamma < 1:
+        # b_i = a_i/v_i in [0,1], a the inner distribution: its sum over i >= 1 is the size less 1.
+        table = distances(scheme.problem.n, m)[1:]
+        v = [Fraction(row[0]) for row in table]
+        above = [value / scheme.norm - gamma for value in scheme.correlations[-2::-1]]
+        if mean >= gamma:
+            # u = 1 and the caps prove that only smaller sets can have an average above gamma.
+            weight, enough = Fraction(1), scheme.size + (mean > gamma)
+            caps = [value * (1 + near) for value, near in zip(v, above, strict=True)]
+        else:
+            rows = [[-Fraction(row[k]) for row in table] for k in range(1, rank + 1)]
+            rows.append([-value * near for value, near in zip(v, above, strict=True)])
+            best = maximise(v, rows, [*[Fraction(1)] * rank, 1 - gamma])
+            # Above gamma the last row has room, so its multiplier makes the bound strict. It is
+            # positive: all other rows and caps allow all members, which this row excludes.
+            *inner, weight = best.y
+            caps, enough = best.w, math.ceil(best.value + 1)
+    return {"inner": list(map(written, inner)), "average": written(weight),
+            "caps": list(map(written, caps)), "enough": written(enough)}  # fmt: skip
+
+
+def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
+    """Bound SDA over all subsets from below, at each gamma."""
+    scheme, values = Johnson.family(family), list[int]()
+    for gamma in gammas:
+        witness = every_set(scheme, gamma)
+        enough = hidden_sets.every_set(scheme.problem, scheme.correlations, gamma, witness)
+        values.append(int(sda(subsets(scheme.problem), gamma, enough).value))
+    return values
