@@ -369,7 +369,7 @@ def reported(text: bytes) -> dict[str, Any]:
 
     Raises ValueError for what is no JSON object.
 
-    >>> reported(b'{"loss": 0.5, "note": "a\\u001b[31mb"}')
+    >>> reported(b'{"loss": 0.5, "note": "a\\\\u001b[31mb"}')
     {'loss': 0.5, 'note': 'a?[31mb'}
     """
     try:
