@@ -70,9 +70,10 @@ class Child:
         """Start it. It holds no secret: it is told what to do by messages alone."""
         if folder:
             require_hidden(folder, secrets)
-        self.sandboxed, self.peak_bytes = bool(folder) and sandboxed(), 0
+        self.sandboxed, self._most = bool(folder) and sandboxed(), MOST if folder else None
         self.key: Hashable = None  # of those that may use it again; None: nobody
         self._cpu, self._late, self._heard = budget.cpu_seconds is not None, False, False
+        self.peak_bytes = 0
         command = prefix(folder, secrets) if self.sandboxed and folder else []
         made = tempfile.mkdtemp(prefix="hardness-learner-") if folder and not command else None
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115
@@ -91,10 +92,10 @@ class Child:
                 start_new_session=True,
             )
         self._connection = Connection(os.dup(self._socket.fileno()))
-        self._most = MOST if folder else None
         self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
-        self._waiting = threading.Thread(target=_wait, args=(self._first, self._socket))
-        self._waiting.daemon = True
+        self._waiting = threading.Thread(
+            None, _wait, None, (self._first, self._socket), daemon=True
+        )
         self._waiting.start()
 
     @property
