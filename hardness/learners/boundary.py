@@ -3,7 +3,7 @@
     parent (holds the secret) --- bytes over one socket --- [ bubblewrap: ] child
 
 Nothing of a user's file is executed in the process that knows the secret. A child ends with its
-parent or at its limits, else it serves again, for the same file. `child` runs in it; `remote` asks
+parent or at its limits, else it serves again, for the same file. `child` runs in it; `remote` asks.
 """
 
 import atexit
