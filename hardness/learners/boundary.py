@@ -3,8 +3,7 @@
     parent (holds the secret) --- bytes over one socket --- [ bubblewrap: ] child
 
 Nothing of a user's file is executed in the process that knows the secret. A child ends with its
-parent or at its limits; else it is used again, for the same file alone. `child` runs inside it,
-`remote` serves it.
+parent or at its limits, else it serves again, for the same file. `child` runs in it; `remote` asks.
 """
 
 import atexit
@@ -72,7 +71,8 @@ class Child:
             require_hidden(folder, secrets)
         self.sandboxed, self.peak_bytes = bool(folder) and sandboxed(), 0
         self.key: Hashable = None  # of those that may use it again; None: nobody
-        self._cpu, self._late, self._heard = budget.cpu_seconds is not None, False, False
+        self._late, self._heard, self._folder = False, False, folder
+        self._cpu = budget.cpu_seconds is not None
         command = prefix(folder, secrets) if self.sandboxed and folder else []
         made = tempfile.mkdtemp(prefix="hardness-learner-") if folder and not command else None
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115
@@ -107,9 +107,9 @@ class Child:
             self._connection.send_bytes(content)
 
     def hear(self) -> bytes:
-        """Wait for a message of at most MOST bytes."""
+        """Wait for a message, of a user's file one of at most MOST bytes."""
         with self._failing():
-            content = self._connection.recv_bytes(MOST)
+            content = self._connection.recv_bytes(MOST if self._folder else None)
         self._heard = True
         return content
 

@@ -112,8 +112,8 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
-    the one found, of a learner that finds layers. model: the trained one, of a learner of torch
-    that runs in this process. close: lets go of what predict needs when all is
+    the one found, of a learner that finds layers. model: the trained one, of a learner of torch;
+    of one from a file its weights by name. close: lets go of what predict needs when all is
     measured, and returns further details.
     """
 

@@ -162,10 +162,18 @@ def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
         raise not_loaded(found.learner, found.details)
     if weights:
         if found.model is None:
-            raise ToolkitError(f"{found.learner} hands no module of torch back: nothing is written")
-        from safetensors.torch import save_model
+            raise ToolkitError(
+                f"{found.learner} hands no module of torch back, or from a file one of over 16 MB: "
+                "nothing is written"
+            )
+        if isinstance(found.model, dict):  # of a learner from a file
+            from safetensors.numpy import save_file
 
-        save_model(found.model, str(weights))
+            save_file(found.model, str(weights))
+        else:
+            from safetensors.torch import save_model
+
+            save_model(found.model, str(weights))
     if path:
         if found.layer is None:
             raise ToolkitError(f"no layer was found: {path} was not written")

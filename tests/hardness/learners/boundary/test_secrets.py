@@ -90,7 +90,7 @@ def test_nothing_shows_the_secret(instance, spy, sandboxed, monkeypatch):
     nameless = {name for name in held if name.endswith(" (deleted)")}
     assert (held - nameless, len(nameless)) == ({"/dev/null", "socket"}, 1)
     assert str(SEED) not in "".join(found["arguments"])
-    assert len(sent) > 4
+    assert len(sent) >= 3
     assert not [needle for needle in needles(instance) if any(needle in part for part in sent)]
 
 

@@ -346,3 +346,21 @@ def test_a_torch_dataset(torch):
         parts = [part.numpy() for part, _ in loader]
         assert [len(part) for part in parts] == [32, 32, 32, 4]
         assert (np.concatenate(parts) == x).all()
+
+
+SAVED = """
+import torch
+net = torch.nn.Linear(6, 6)
+"""
+
+
+def test_the_weights_of_a_learner_from_a_file_are_written(torch, tmp_path):
+    from safetensors.numpy import load_file
+
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.py").write_text(SAVED)
+    weights = tmp_path / "weights.safetensors"
+    learner = f"{tmp_path}/mine/mine.py:net"
+    hardness.learn(learner, "nice:m=1,k=2,d=6", budget_examples=2000, save_model=weights)
+    shapes = {name: array.shape for name, array in load_file(weights).items()}
+    assert shapes == {"weight": (6, 6), "bias": (6,)}

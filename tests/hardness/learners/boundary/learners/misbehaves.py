@@ -167,9 +167,9 @@ def above(send, pid, number):
 
 
 LEARNED = {"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": b"{}"}
-LEARNED |= {"layer": None, "predicts": "messages"}
+LEARNED |= {"final": True, "predicts": "messages"}
 ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
-ENDED["told"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
+ENDED["words"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
 PACKED = {
     name: msgspec.msgpack.encode(said) for name, said in (("learned", LEARNED), ("ended", ENDED))
 }
