@@ -111,6 +111,7 @@ EVERYWHERE = [  # one of a kind
     raised("raises", stage="learn", type="ValueError", message="no way", line=38),
     does("odd_reason", Outcome.CRASHED, reason="?]0;x??risk 0", type="A?B"),
     does("junk", Outcome.CRASHED),
+    does("forged_pickle", Outcome.CRASHED),  # which the parent does not read
 ]
 SANDBOX = [  # it ends with all that it started, whatever session these are in
     does("daemon", NOTHING),

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pickle
 import re
 import signal
 import struct
@@ -166,6 +167,14 @@ def above(send, pid, number):
         sleep()
 
 
+class Bomb:
+    """A pickle that ends whoever reads it."""
+
+    def __reduce__(self):
+        return os._exit, (77,)
+
+
+PICKLED = {"op": "pickled", "final": True, "content": pickle.dumps(Bomb())}
 LEARNED = {"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": b"{}"}
 LEARNED |= {"final": True, "predicts": "messages"}
 ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
@@ -202,6 +211,7 @@ DOES = {
     "closes": lambda: os.closerange(0, 1 << 16),
     "half_message": lambda: (say(b"{", 100), sleep()),
     "forged_learned": lambda: (say(msgspec.msgpack.encode(LEARNED)), sleep()),  # and reads no more
+    "forged_pickle": lambda: (say(msgspec.msgpack.encode(PICKLED)), sleep()),
     "odd_reason": lambda: (say(msgspec.msgpack.encode(ENDED)), sleep()),
     "messages": lambda: forever(lambda: say(msgspec.msgpack.encode({"op": "draw", "count": 0}))),
 }
