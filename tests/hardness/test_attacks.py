@@ -352,4 +352,4 @@ def test_attacks_by_default_find_a_sparse_binary_secret_by_small_blocks():
     (name,) = [one for one in attacks_on(parse("toy-80")) if one.startswith("primal")]
     found = learn(name, "toy-80")
     assert found.secret_recovered
-    assert (found.details["block"], found.details["zeta"]) == (2, 35)
+    assert (found.details["block"], found.details["zeta"]) == (2, 33)  # those of the estimate
