@@ -370,3 +370,8 @@ def test_large_primes_are_moduli():
 def test_linear_equations_and_a_basis_agree_where_samples_abound():
     problem = parse_parameters("lwe:n=12,q=3329,error=uniform,width=3")
     assert arora_gb(problem, ROUGH).rop == pytest.approx(arora_ge(problem, ROUGH).rop, abs=0.02)
+
+
+@pytest.mark.parametrize("spec", ["n=7,q=3,sigma=1", "n=2,q=3,sigma=1.5", "n=7,q=5,sigma=3"])
+def test_coded_steps_are_priced_if_errors_are_as_wide_as_a_small_modulus(spec):
+    assert coded_bkw(parse_parameters(f"lwe:{spec}").normal(), ROUGH).rank < 40
