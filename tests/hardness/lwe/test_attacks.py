@@ -239,8 +239,8 @@ def test_few_samples_rule_attacks_out():
     assert of(exact, samples=860)["arora-ge"].applies
     less = of(exact, samples=859)["arora-ge"]
     assert less.reason == "not reachable with 859 samples: it needs 860"
-    assert of("lwe:n=9,q=61,error=none", samples=9)["linear-algebra"].applies
-    assert not of("lwe:n=9,q=61,error=none", samples=8)["linear-algebra"].applies
+    assert of("lwe:n=9,q=61,error=none", samples=14)["linear-algebra"].applies
+    assert not of("lwe:n=9,q=61,error=none", samples=13)["linear-algebra"].applies
     words = "lwe:n=20,q=97,sigma=1,samples=30"
     assert of(words, samples=40, attack="usvp").samples == 40
 
