@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from instances.family import require
+from instances.numbers import write
 from instances.text import cut
 
 _TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
@@ -198,7 +199,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
     (3.725, 29)
     """
-    require(sigma > 0, f"a standard deviation of {cut(str(sigma), 60)} given: it must be above 0")
+    require(sigma > 0, f"a standard deviation of {cut(write(sigma), 60)} given: it must be above 0")
     if sigma <= _TABLE:
         sigma = float(sigma)
         density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi))) if sigma else 1.0
@@ -246,13 +247,7 @@ def uniform(low: int, high: int, q: int) -> Law:
     )
     ln = math.log(count)
     angle = math.exp(math.log(math.pi) + ln - math.log(q))
-    if count == q:
-        log_bias = -math.inf
-    elif angle < _SMALL_ANGLE:  # the quotient loses its digits there
-        log_bias = -(angle**2) / 6 * (1 - 1 / count**2)
-    else:
-        turn = math.exp(math.log(math.pi) - math.log(q))
-        log_bias = math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
+    log_bias = box_log_bias(angle, float(min(count, 1 << 1000))) if count < q else -math.inf
     return Law(
         kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
         mean=(low + high) / 2 if count < q and (low + high).bit_length() < 1000 else 0.0,
@@ -266,6 +261,18 @@ def uniform(low: int, high: int, q: int) -> Law:
         mode=max(low, min(0, high)),
         peak=1 / count,
     )
+
+
+def box_log_bias(angle: float, width: float) -> float:
+    """Compute ln |E exp(2 pi i x/q)| of x uniform on `width` values in a row; angle: pi width/q.
+
+    >>> round(math.exp(box_log_bias(math.pi * 2 / 6, 2.0)), 6)
+    0.866025
+    """
+    if angle < _SMALL_ANGLE:  # the quotient loses its digits there
+        return -(angle**2) / 6 * (1 - (1 / width) ** 2)
+    turn = angle / width
+    return math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
 
 
 def tuniform(bits: int, q: int) -> Law:
@@ -286,7 +293,8 @@ def tuniform(bits: int, q: int) -> Law:
         low=-half,
         entropy=log2(count) + 1 / count,
         guesses=2 * log2(count - 1 + math.sqrt(2)) - log2(count),
-        log_bias=inner.log_bias + math.log(abs(math.cos(math.pi / q))),
+        log_bias=inner.log_bias
+        + math.log(abs(math.cos(math.exp(math.log(math.pi) - math.log(q))))),
     )
 
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.lwe.laws import (
     MOST_LN,
     Law,
+    box_log_bias,
     brief_count,
     cbd,
     exp_or_inf,
@@ -42,6 +43,7 @@ from instances.text import cut
 _LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
 _MOST_BITS = 1 << 16  # of a modulus
 _MOST_N = 1 << 20
+_MOST_SAMPLES = 1 << 1000
 _MOST_ROWS = 1 << 62  # that arrays of integers count
 _GRID = 1 << 16
 _PARTS = 8  # in which samples that are spent count once more
@@ -207,7 +209,7 @@ def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
     (8, 2.291)
     """
     found = family.linear_forms or family.refuse("linear_forms")
-    require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
+    _check_samples(samples)
     secrets = found.secrets
     return _with_information(
         f"{family}",
@@ -220,6 +222,13 @@ def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
             information=found.information,
             samples=samples,
         ),
+    )
+
+
+def _check_samples(samples: int | None) -> None:
+    require(
+        samples is None or 0 <= samples <= _MOST_SAMPLES,
+        f"samples={cut(numbers.write(samples), 60)} given: 0 to 2^1000, or none for any number",
     )
 
 
@@ -272,13 +281,14 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
     >>> round(parse_parameters("lwr:n=512,q=3329,p=1000,secret=cbd,spread=2").error.deviation, 2)
     0.92
     """
-    require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
+    _check_samples(samples)
     name, _, rest = text.strip().partition(":")
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
     given = key_values(rest, name, list(KEYS))
     for key in ("n", "q", *(["p"] if name == "lwr" else [])):
-        require(key in given, f"{name} needs {key}: write {name}:n=512,q=3329,..")
+        example = "lwr:n=512,q=8192,p=1024,.." if name == "lwr" else "lwe:n=512,q=3329,.."
+        require(key in given, f"{name} needs {key}: write {example}")
     n, q = numbers.parse(given["n"], int, "n"), modulus(given["q"])
     require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
     secret, size_bits = _secret_of(given, n, q)
@@ -484,9 +494,9 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     width = math.exp(ln_width)
     return replace(
         uniform(-high, high, q),
-        ln_deviation=math.log((width**2 - 1) / 12) / 2,
+        ln_deviation=(math.log((q - p) * (q + p)) - math.log(12)) / 2 - math.log(p),
         entropy=log2(q) - log2(p),
-        log_bias=math.log(math.sin(math.pi / p) / (width * math.sin(math.pi / p / width))),
+        log_bias=box_log_bias(math.exp(math.log(math.pi) - math.log(p)), width),
         zero=1 / width,
         guesses=guess_bits(2 * high, 1 / width),
     )

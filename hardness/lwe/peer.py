@@ -70,7 +70,7 @@ Xe=ND.DiscreteGaussian(3.19), m=oo)
         f"LWE.Parameters(n={n}, q={_modulus(q)}, Xs=ND.{code['secret']}, Xe=ND.{code['error']}, "
         f"m={m})"
     )
-    return f"{text}  # {' and '.join(other)}: as a Gaussian of that deviation" if other else text
+    return f"{text}\n# {' and '.join(other)}: as a Gaussian of that deviation" if other else text
 
 
 def _law_code(law: Law, count: int, q: int) -> str:

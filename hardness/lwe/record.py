@@ -205,7 +205,7 @@ class Estimates(Result):
                 "d": e.d,
                 "samples": e.sample_words,
                 "mem": bits(e.mem),
-                "known": e.kind,
+                "known": e.known,
             }
             for e in self.ranked
             if e.applies

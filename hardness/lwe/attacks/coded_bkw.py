@@ -152,7 +152,7 @@ def code_sizes(
     size = np.maximum(b, np.floor(b / ratio + _CLOSE))
     length = np.cumsum(np.vstack([test[None] + 0.0, size]), axis=0)
     steps = (length < n).sum(axis=0)
-    taken = int(steps[steps <= most].max(initial=1))  # by no choice more
+    taken = int(steps[steps <= most].max(initial=0))  # by no choice more
     i, size, length = i[:taken], size[:taken], length[: taken + 1]
     coded = (size > b) & (i <= steps)  # the first steps; those after them are plain
     plain = steps - coded.sum(axis=0)
@@ -187,7 +187,7 @@ def coded_costs(
     """
     per_table, per_sample, noise = sizes
     bits = parameters.log2_q
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # of steps not counted
         rounding = math.pi**2 / 3 * np.exp(2 * parameters.secret.ln_deviation + np.log(noise))
         ln_fresh = np.log(8 * (words * parameters.ln_q - math.log1p(-success))) + rounding
         ln_fresh += np.exp(_ln_loss(parameters) + np.log(terms) + steps * math.log(2))

@@ -1,8 +1,9 @@
 """Gaussian elimination on labels without error.
 
-Idea: n samples are n linear equations.
+Idea: samples are linear equations.
 
-Success: certain, if there is no error.
+Success: S. Of n + k of them n are independent mod a prime p, but for a chance below p^-k/(p - 1),
+which is 2^(1-k) at most over all p, and 3^-k over odd ones: k is the least for the primes of q.
 
 Cost: n^3 operations.
 
@@ -13,15 +14,15 @@ Heuristics: none.
 Source: [information]
 """
 
-from math import log2
+from math import ceil, log2
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate
 
 
-def linear_algebra(parameters: LweParameters, _: Setting) -> Estimate:
-    """Count n^3 operations on n samples.
+def linear_algebra(parameters: LweParameters, setting: Setting) -> Estimate:
+    """Count n^3 operations on n samples and a few more.
 
     >>> from hardness.lwe.models import ROUGH
     >>> from hardness.lwe.parameters import parameters_of
@@ -36,13 +37,15 @@ def linear_algebra(parameters: LweParameters, _: Setting) -> Estimate:
             source="information",
             reason="the labels have errors or are rounded",
         )
+    misses = -log2(1 - setting.success)
+    spare = ceil(misses / log2(3)) if parameters.q % 2 else ceil(misses) + 1
     return Estimate(
         name="linear-algebra",
         kind="asymptotic formula",
         source="information",
         rop=3 * log2(parameters.n),
         mem=2 * log2(parameters.n),
-        sample_bits=log2(parameters.n),
+        sample_bits=log2(parameters.n + spare),
         search="nothing is free",
-        note="n^3 operations on n samples",
+        note=f"n^3 operations; {spare} samples more than n, for n independent ones",
     )

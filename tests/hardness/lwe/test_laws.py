@@ -128,6 +128,19 @@ def test_long_counts_take_little_memory():
     assert found.size_bits == pytest.approx(math.log2(places))
 
 
+def test_laws_of_moduli_beyond_floats_are_read():
+    spec = "lwe:n=2,q=2^60000,sigma=2^59000,secret=tuniform,spread=0"
+    assert parse_parameters(spec).error.ln_deviation == pytest.approx(59000 * math.log(2))
+    rounded = parse_parameters("lwr:n=2,q=2^881+1,p=2^881-5").error
+    assert (rounded.log_bias, rounded.zero) == (0.0, 1.0)
+    assert rounded.ln_deviation == pytest.approx(math.log(6 * 2 / 12) / 2 - 881 * math.log(2) / 2)
+    near = parse_parameters(
+        "lwr:n=2,q=2^200+1,p=2^198-3"
+    ).error  # below what a cosine's digits tell
+    angle = math.pi / 2**198
+    assert near.log_bias == pytest.approx(-(angle**2) / 6 * (1 - 1 / 16))
+
+
 def test_tuniform_is_its_table():
     values = range(-4, 5)
     shares = [1 / 16 if abs(v) == 4 else 1 / 8 for v in values]
@@ -184,6 +197,8 @@ REFUSED = {  # what stands beside n=64 and q=97, and what the line says
     "sigma=2^9999": "labels then say nothing",
     "sigma=1,samples=0": "samples=0 given: at least 1",
     "sigma=1,samples=-1": "samples=-1 given",
+    "sigma=1,samples=2^60000": "0 to 2^1000",
+    "sigma=-2^60000": "it must be above 0",
     "": "it needs sigma=... or alpha=...",
     "sigma=1,q=1": "q=1 given: an integer of 2 to 2^65536",
     "sigma=1,q=2^65537": "q=2^65537 given: an integer",

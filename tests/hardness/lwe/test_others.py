@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hardness.lwe.attacks.bkw import costs
 from hardness.lwe.attacks.brute_force import brute_force
 from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs
 from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
+from hardness.lwe.attacks.linear_algebra import linear_algebra
 from hardness.lwe.attacks.meet_in_the_middle import halves, meet_in_the_middle, near_matches
 from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_bits
 from hardness.lwe.laws import cbd, gaussian
@@ -370,3 +372,23 @@ def test_large_primes_are_moduli():
 def test_linear_equations_and_a_basis_agree_where_samples_abound():
     problem = parse_parameters("lwe:n=12,q=3329,error=uniform,width=3")
     assert arora_gb(problem, ROUGH).rop == pytest.approx(arora_ge(problem, ROUGH).rop, abs=0.02)
+
+
+@pytest.mark.parametrize("spec", ["n=7,q=3,sigma=1", "n=2,q=3,sigma=1.5", "n=7,q=5,sigma=3"])
+def test_coded_steps_are_priced_if_errors_are_as_wide_as_a_small_modulus(spec):
+    assert coded_bkw(parse_parameters(f"lwe:{spec}").normal(), ROUGH).rank < 40
+
+
+@pytest.mark.parametrize(("q", "success"), [(2, 0.5), (2, 0.95), (3, 0.9), (6, 0.9), (15, 0.8)])
+def test_linear_algebra_asks_for_as_many_samples_as_have_full_rank(q, success):
+    n, rng, tries = 8, np.random.default_rng(q), 400
+    setting = replace(ROUGH, success=success)
+    count = linear_algebra(parse_parameters(f"lwe:n={n},q={q},error=none"), setting).samples
+    primes = [p for p in (2, 3, 5) if q % p == 0]
+    full = 0
+    for _ in range(tries):
+        rows = rng.integers(0, q, (count, n)).tolist()
+        full += all(nmod_mat(rows, p).rank() == n for p in primes)
+    assert full >= success * tries
+    if success > 0.5:  # n of them have not
+        assert math.prod(1 - p**-i for p in primes for i in range(1, n + 1)) < success

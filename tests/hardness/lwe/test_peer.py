@@ -41,7 +41,9 @@ def test_each_law_has_the_name_that_the_peer_gives_it(words, samples, secret, er
 def test_a_law_without_a_name_is_said_to_stand_as_a_gaussian():
     found = to_estimator_code(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8"))
     assert "Xs=ND.DiscreteGaussian(0.5" in found
-    assert found.endswith("# secret: as a Gaussian of that deviation")
+    assert found.endswith(
+        "\n# secret: as a Gaussian of that deviation"
+    )  # a line apart: lines may wrap
     sparse = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=range,spread=5,h=8").secret
     assert f"ND.DiscreteGaussian({sparse.deviation:.10g})" in found
 
