@@ -72,16 +72,9 @@ class Coded(Family):
     token_text: ClassVar[str] = "boolean"
 
     @property
-    def factor(self) -> "FactorTables | None":
-        """Tables over z, for d - 1 up to 26."""
-        return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
-
-    def lacks(self, offer: str) -> str:
-        """Say what is lacking, of tables that they are too large."""
-        if offer != "factor":
-            return super().lacks(offer)
-        too_large = f"d={self.d} is too large, take d - 1 up to {MOST_COORDINATES}"
-        return f"{self.name} given: it lacks `factor`, a table over z: {too_large}"
+    def factor(self) -> "Coded | None":
+        """The family itself, for d - 1 up to 26: then the factor is a table over z."""
+        return self if self.d - 1 <= MOST_COORDINATES else None
 
     @property
     def hardness(self) -> Hardness:
@@ -261,8 +254,7 @@ class Coded(Family):
 
     def _tabled(self) -> Iterator[NDArray[np.float64]]:
         """Tabulate the factor of each member without noise, over z: (2^(d-1),)."""
-        tables = FactorTables(family=self)
-        return map(tables.table, tables.listed(_LISTED))
+        return map(self.factor_table, self.listed_members(_LISTED))
 
     @cached_property
     def unknown_variance(self) -> Any:
@@ -363,6 +355,49 @@ class Coded(Family):
             return np.zeros(count, np.bool_)
         return stream.words(start, count) < np.uint64(math.floor(self.noise * 2**64))
 
+    # ---- tables of the factor over z
+
+    def listed_members(self, most: int) -> tuple[Secret, ...]:
+        """List the secrets of all members; raises UsageError for more than `most`."""
+        members = self.members() if self.size is not None and self.size <= most else None
+        if members is None or self.size is None:
+            raise UsageError(
+                f"{self.spec[:200]} given: up to {most} members are enumerated, which `members` "
+                "of the family lists: take smaller parameters"
+            )
+        secrets = tuple(islice(members, self.size + 1))
+        if len(secrets) != self.size or len(set(secrets)) != self.size:
+            more = "more" if len(secrets) > self.size else f"{len(set(secrets))} different ones"
+            raise UsageError(
+                f"{self.spec[:200]} given: its size is {self.size}, and `members` lists {more}: "
+                "fix one of them"
+            )
+        return secrets
+
+    def table_points(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
+        require_memory(40 * (stop - start), f"a table over z of {self.spec}")
+        words = np.zeros((stop - start, 2, 1), np.uint64)
+        words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
+        return words
+
+    def table_codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
+        """Tabulate a member's codes without noise: (2^(d-1),), bit j - 1 set where z_j = -1.
+
+        Raises TooLarge where memory does not hold it.
+        """
+        words = self.table_points(0, 1 << self.d - 1)
+        return self.codes(secret, words, np.zeros(len(words), np.bool_))
+
+    def factor_table(self, secret: Secret) -> NDArray[np.float64]:
+        """Tabulate a member's factor without noise, as `table_codes` does: (2^(d-1),).
+
+        >>> from instances import parse
+        >>> parse("parity:d=3,m=2").factor_table((1, 2)).tolist()
+        [1.0, -1.0, -1.0, 1.0]
+        """
+        return self.factors[self.table_codes(secret)]
+
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> "CodedExamples":
         """Check words and codes: shapes, spare bits, codes of no level."""
         words, codes = tokens.stored(
@@ -399,61 +434,6 @@ def as_coded(examples: Examples) -> CodedExamples:
     if not isinstance(examples, CodedExamples):
         raise UsageError(f"{examples.family.name} given: examples of packed tokens are needed")
     return examples
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactorTables:
-    """Tables of the factor over all z, one a member.
-
-    >>> from instances import parse
-    >>> tables = parse("parity:d=3,m=2").factor
-    >>> tables.table((1, 2)).tolist()
-    [1.0, -1.0, -1.0, 1.0]
-    """
-
-    family: Coded
-
-    @property
-    def n(self) -> int:
-        """The number of coordinates of z that the factor depends on: d - 1."""
-        return self.family.d - 1
-
-    def listed(self, most: int) -> tuple[Secret, ...]:
-        """List the secrets of all members; raises UsageError for more than `most`."""
-        size = self.family.size
-        found = self.family.members() if size is not None and size <= most else None
-        if found is None or size is None:
-            raise UsageError(
-                f"{self.family.spec[:200]} given: up to {most} members are enumerated, which "
-                "`members` of the family lists: take smaller parameters"
-            )
-        secrets = tuple(islice(found, size + 1))
-        if len(secrets) != size or len(set(secrets)) != size:
-            more = "more" if len(secrets) > size else f"{len(set(secrets))} different ones"
-            raise UsageError(
-                f"{self.family.spec[:200]} given: its size is {size}, and `members` lists {more}: "
-                "fix one of them"
-            )
-        return secrets
-
-    def codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
-        """Compute which level the factor has, without noise: (2^n,), bit j - 1 set where z_j = -1.
-
-        Raises TooLarge where memory does not hold it.
-        """
-        words = self.points(0, 1 << self.n)
-        return self.family.codes(secret, words, np.zeros(len(words), np.bool_))
-
-    def points(self, start: int, stop: int) -> NDArray[np.uint64]:
-        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
-        require_memory(40 * (stop - start), f"a table over z of {self.family.spec}")
-        words = np.zeros((stop - start, 2, 1), np.uint64)
-        words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
-        return words
-
-    def table(self, secret: Secret) -> NDArray[np.float64]:
-        """Evaluate the factor without noise: (2^n,), bit j - 1 of an index set where z_j = -1."""
-        return self.family.factors[self.codes(secret)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

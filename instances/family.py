@@ -26,7 +26,7 @@ from instances.streams import generator
 from instances.tokens import Questions
 
 if TYPE_CHECKING:
-    from instances.coded import FactorTables
+    from instances.coded import Coded
     from instances.lwe import Modular
     from instances.sets import Symmetric
 
@@ -249,8 +249,8 @@ class Family(ABC):
         return self
 
     @property
-    def factor(self) -> "FactorTables | None":
-        """Tables of the labels' unknown factor over z, if labels are codes and tables fit."""
+    def factor(self) -> "Coded | None":
+        """The family itself, if labels are codes and their unknown factor is a table over z."""
         return None
 
     @property

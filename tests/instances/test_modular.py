@@ -128,7 +128,7 @@ def test_secrets_by_enumeration(kind, q, h):
 def test_the_members_that_are_listed_are_all_functions_once_each(spec):
     """Against tables over all z of all vectors that are secrets."""
     family = parse(spec) if isinstance(spec, str) else with_bits(*spec)
-    table = lambda secret: family.factor.codes(secret).tobytes()  # noqa: E731
+    table = lambda secret: family.table_codes(secret).tobytes()  # noqa: E731
     listed = list(family.members())
     entries = range(-(family.q // 2), family.q - family.q // 2)
     functions = {}
