@@ -156,6 +156,11 @@ class Coded(Family):
         """The levels in float64, by code: X[l, 0] times one of them is a label."""
         return np.array([float(v) for v in self.levels])
 
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """E of a label's factor, by the code that it has without noise."""
+        return self.fade(self.factors)
+
     @property
     def known_constant(self) -> Fraction:
         """The public factor of labels where z_0 = +1."""
@@ -215,15 +220,14 @@ class Coded(Family):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the formula without noise: (n, 2, d) -> (n, 2, d)."""
-        return self.labelled(x, self._factor(secret, x))
+        return self.labelled(x, self.factors[self._codes_of(secret, x)])
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X]: the factor drawn towards the centre by 1 - 2 noise."""
-        return self.labelled(x, self.fade(self._factor(secret, x)))
+        """Evaluate F = E[Y|X]: the mean of the factor, given its code without noise."""
+        return self.labelled(x, self.means[self._codes_of(secret, x)])
 
-    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        words = tokens.pack(x)
-        return self.factors[self.codes(secret, words, np.zeros(len(words), np.bool_))]
+    def _codes_of(self, secret: Secret, x: NDArray[Any]) -> NDArray[Any]:
+        return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
@@ -258,29 +262,29 @@ class Coded(Family):
 
     @cached_property
     def unknown_variance(self) -> Any:
-        """E (factor - mean over members)^2 over z and members: what there is to learn."""
+        """E (factor - mean over members)^2 over z and members, without noise."""
         prior = self._prior
         return float(np.mean([float(((t - prior) ** 2).mean()) for t in self._tabled()]))
 
     @property
-    def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens: what a relative risk of 1 stands for."""
-        found = float(2 * (1 - 2 * self.noise) ** 2 * self.unknown_variance)
-        if found < 1e-20:
-            raise ToolkitError(f"{self.spec}: all members are the same: nothing is hidden")
-        return found
+    def mean_variance(self) -> float:
+        """E (E[factor|X] - its mean over members)^2 over z and members: what there is to learn."""
+        return float((1 - 2 * self.noise) ** 2 * self.unknown_variance)
 
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """The least and the largest factor of E[Y|X] where it is unknown."""
-        low, high = self.fade(np.array([min(self.factors), max(self.factors)]))
-        return float(low), float(high)
+    @property
+    def trivial_risk(self) -> float:
+        """E ||F - known||^2 on open tokens, two rows: what a relative risk of 1 stands for."""
+        risk = 2 * self.mean_variance
+        if risk < 1e-20:
+            raise ToolkitError(
+                f"{self.spec}: E[Y|X] is the same for all members, there is nothing to learn"
+            )
+        return risk
 
     def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Project on what is public of E[Y|X]: its range where z_0 = -1, else its value."""
-        low, high = self.ends
         out = self.labelled(x, np.zeros(len(x)))
-        factor = np.clip(x[:, :, 0] * y[:, :, 0], low, high)
+        factor = np.clip(x[:, :, 0] * y[:, :, 0], self.means.min(), self.means.max())
         opened = x[:, 0, 0] != x[:, 1, 0]
         out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
         return out
@@ -288,8 +292,7 @@ class Coded(Family):
     @property
     def risk_bound(self) -> float:
         """The largest relative loss of a clipped prediction on one open token pair."""
-        self.trivial_risk  # noqa: B018  (which refuses a family in which nothing is hidden)
-        return float((max(self.levels) - min(self.levels)) ** 2 / self.unknown_variance)
+        return 2 * float(np.ptp(self.means)) ** 2 / self.trivial_risk
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Draw factors towards the centre by 1 - 2 noise."""
