@@ -17,7 +17,7 @@ from instances import tokens
 from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range
 from instances.streams import BitStream, generator, key
 from instances.tokens import Questions, TokenLaw
 

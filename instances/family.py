@@ -20,8 +20,7 @@ from instances.errors import UsageError
 from instances.errors import require as require
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
-from instances.parameters import brief, canonical
-from instances.ranges import require_declared
+from instances.parameters import brief, canonical, require_declared
 from instances.streams import generator
 from instances.tokens import Questions
 

@@ -25,13 +25,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import residues, tokens
+from instances import residues
 from instances.coded import Coded, HiddenSet
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
 from instances.secrets import (
     ENTRIES,

@@ -12,8 +12,7 @@ import numpy as np
 
 from instances.dense import Dense
 from instances.errors import UsageError
-from instances.parameters import later
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range, later
 
 
 @dataclass(frozen=True, kw_only=True)

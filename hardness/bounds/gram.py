@@ -250,7 +250,9 @@ def of_family(
     sample = _of_codes(family, different(family, members, seed, own), draw)
     if family.factor is None:
         return sample
-    return enumerated(sample, lambda start, many: family.table_points(start, start + many), family.d - 1)
+    return enumerated(
+        sample, lambda start, many: family.table_points(start, start + many), family.d - 1
+    )
 
 
 def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:

@@ -16,14 +16,8 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.listedfunctions import (
-    NAME,
-    Functions,
-    ListedFunctions,
-    fits_name,
-)
-from instances.objects import functions_of
-from instances.spec import built_in, resolve
+from instances.listedfunctions import NAME, Functions, ListedFunctions, fits_name
+from instances.spec import built_in, functions_of, resolve
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names

@@ -28,10 +28,9 @@ from hardness.runs.run import Run, answered, judged, learn_once
 from instances.coded import Coded, require_coded
 from instances.dense import Dense
 from instances.errors import ToolkitError
-from instances.export import frame
 from instances.family import Family, Instance, Secret, require
 from instances.files import Folder
-from instances.result import Result, TableRow
+from instances.result import Result, TableRow, frame
 from instances.sets import Symmetric
 
 if TYPE_CHECKING:

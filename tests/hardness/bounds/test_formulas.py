@@ -18,7 +18,7 @@ from hardness.bounds.quantities import put_in
 from hardness.report.export import text as export
 from instances import parse
 from instances.errors import UsageError
-from instances.export import Math
+from instances.result import Math
 from tests.latex import compiled
 
 # What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
