@@ -340,10 +340,9 @@ class Coded(Family):
         between = (levels[1:] + levels[:-1]) / 2
         return levels[np.searchsorted(between, self.factor_of(x, y))]
 
-    @property
-    def questions(self) -> tokens.Questions:
-        """All tokens of -1 and +1."""
-        return tokens.Questions(tokens="boolean")
+    def questions(self, x: Any) -> NDArray[Any]:
+        """Check tokens that a learner chooses: all of -1 and +1."""
+        return tokens.chosen(x, self, signs=True)
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]

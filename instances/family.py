@@ -22,7 +22,6 @@ from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import brief, canonical, require_declared
 from instances.streams import generator
-from instances.tokens import Questions
 
 if TYPE_CHECKING:
     from instances.coded import Coded
@@ -262,10 +261,8 @@ class Family(ABC):
         """The family of functions of <a, s> mod q whose labels these are."""
         return None
 
-    @property
-    def questions(self) -> Questions | None:
-        """Which tokens a learner may choose; labels of them are `answers`."""
-        return None
+    # Checks tokens (n, k, d) that a learner chooses, whose labels are `answers`; None: it may not.
+    questions: Callable[[Any], NDArray[Any]] | None = None
 
     # Signs that examples show and that differ from member to member, if labels are no codes.
     hidden_signs: HiddenSigns | None = None
