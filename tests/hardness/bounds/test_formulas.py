@@ -180,7 +180,7 @@ GRIDS = {
     "lpn": {"n": range(2, 8), "noise": NOISE},
     "lpn:noise=0.1": {"n": range(2, 7), "h": range(1, 7)},
     **{
-        f"{family},secret={secret}": grid
+        f"{family}{',' if ':' in family else ':'}secret={secret}": grid
         for secret in SECRETS
         for family, grid in {
             "lwr:h=0": {
@@ -190,7 +190,7 @@ GRIDS = {
             },
             "lwr": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
             "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257]},
-            "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 8, 17], "h": [1, 2]},
+            "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 8, 17, 257], "h": [1, 2]},
             "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257]},
         }.items()
     },
@@ -222,6 +222,7 @@ def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(n
     """
     certified, rng = [], random.Random(f"domains {name}")
     grid = [*itertools.product(over(name, **GRIDS[name]), GOALS)]
+    assert grid
     for spec, asked in rng.sample(grid, min(places or len(grid), len(grid))):
         with contextlib.suppress(UsageError, NoClaim):
             certified.append((certify(parse(spec), asked), asked))
