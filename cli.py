@@ -1,6 +1,5 @@
 """The entry point: what a process needs before the commands, and how each of them ends."""
 
-import codecs
 import io
 import os
 import signal
@@ -27,7 +26,7 @@ try:  # Ctrl-C while modules are imported is an interrupt as any other
 
     from hardness.oracles import clock
     from hardness.verbs.root import cli
-    from instances.text import printable, spelt
+    from instances.text import printable
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)
     sys.exit(130)
@@ -39,35 +38,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 could not, 2 wrong usage, 3 refuted, 130 cut."""
     if sys.stdout is None:
         _complain("stdout is closed: send it to a file or to /dev/null", 1)
-    _spell_out()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # of letters that it cannot encode, the names
+            stream.reconfigure(errors="namereplace")
     try:
         with _interrupted_by_signals():
             _run(arguments)
     except KeyboardInterrupt:  # while an error was being said
         _complain(INTERRUPTED, 130)
-
-
-def _spell_out() -> None:
-    """Have stdout and stderr spell in ASCII what their encodings lack, as beta for the letter."""
-    for stream in (sys.stdout, sys.stderr):
-        name = codecs.lookup(getattr(stream, "encoding", None) or "utf-8").name
-        if isinstance(stream, io.TextIOWrapper) and name != "utf-8":
-            codecs.register_error("spelt", _replacement)
-            codecs.register(_under_another_name)
-            name = "plain_ascii" if name == "ascii" else name
-            stream.reconfigure(encoding=name, errors="spelt")
-
-
-def _replacement(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return spelt(error.object[error.start : error.end]), error.end
-
-
-def _under_another_name(name: str) -> codecs.CodecInfo | None:
-    """Find ASCII as `plain_ascii`: under its own name click takes it for UTF-8 set up wrongly."""
-    codec = codecs.lookup("ascii")
-    methods = *codec, codec.incrementalencoder, codec.incrementaldecoder
-    return codecs.CodecInfo(*methods, name) if name == "plain_ascii" else None
 
 
 @contextmanager

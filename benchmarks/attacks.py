@@ -13,8 +13,8 @@ from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.runs.registry import parse_learner
 from instances import parse
-from instances.catalog import catalog
 from instances.limits import readable_bytes
+from instances.spec import catalog
 
 SEEDS = 5
 ATTACKS = [

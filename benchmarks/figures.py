@@ -23,9 +23,8 @@ from typing import Any
 from timing import hardness  # isort: skip
 
 from hardness.report.figures import FIGURES, draw, numbers
-from instances.disk import write_bytes, write_json
+from instances.disk import read_json, write_bytes, write_json
 from instances.errors import UsageError
-from instances.strict import read_json
 
 DOCS = Path(__file__).parent.parent / "docs"
 

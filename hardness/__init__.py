@@ -21,8 +21,8 @@ if _found is None or _found.submodule_search_locations is None:
         "of hardness-toolkit: rename your file, or start Python in another folder"
     )
 
+from instances.errors import withdrawn  # noqa: E402
 from instances.text import result_caption, result_text, save_result  # noqa: E402
-from instances.withdrawn import withdrawn  # noqa: E402
 
 _attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

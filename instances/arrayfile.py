@@ -14,10 +14,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.disk import atomic_write
+from instances.disk import atomic_write, one_line, opened, shown
 from instances.errors import DamagedFile, ToolkitError
 from instances.limits import require_memory
-from instances.strict import one_line, opened, shown
 
 SUFFIXES = (".npz", ".safetensors", ".npy")
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own

@@ -72,16 +72,9 @@ class Coded(Family):
     token_text: ClassVar[str] = "boolean"
 
     @property
-    def factor(self) -> "FactorTables | None":
-        """Tables over z, for d - 1 up to 26."""
-        return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
-
-    def lacks(self, offer: str) -> str:
-        """Say what is lacking, of tables that they are too large."""
-        if offer != "factor":
-            return super().lacks(offer)
-        too_large = f"d={self.d} is too large, take d - 1 up to {MOST_COORDINATES}"
-        return f"{self.name} given: it lacks `factor`, a table over z: {too_large}"
+    def factor(self) -> "Coded | None":
+        """The family itself, for d - 1 up to 26: then the factor is a table over z."""
+        return self if self.d - 1 <= MOST_COORDINATES else None
 
     @property
     def hardness(self) -> Hardness:
@@ -163,6 +156,11 @@ class Coded(Family):
         """The levels in float64, by code: X[l, 0] times one of them is a label."""
         return np.array([float(v) for v in self.levels])
 
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """E of a label's factor, by the code that it has without noise."""
+        return self.fade(self.factors)
+
     @property
     def known_constant(self) -> Fraction:
         """The public factor of labels where z_0 = +1."""
@@ -222,15 +220,14 @@ class Coded(Family):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the formula without noise: (n, 2, d) -> (n, 2, d)."""
-        return self.labelled(x, self._factor(secret, x))
+        return self.labelled(x, self.factors[self._codes_of(secret, x)])
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X]: the factor drawn towards the centre by 1 - 2 noise."""
-        return self.labelled(x, self.fade(self._factor(secret, x)))
+        """Evaluate F = E[Y|X]: the mean of the factor, given its code without noise."""
+        return self.labelled(x, self.means[self._codes_of(secret, x)])
 
-    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        words = tokens.pack(x)
-        return self.factors[self.codes(secret, words, np.zeros(len(words), np.bool_))]
+    def _codes_of(self, secret: Secret, x: NDArray[Any]) -> NDArray[Any]:
+        return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
@@ -261,34 +258,33 @@ class Coded(Family):
 
     def _tabled(self) -> Iterator[NDArray[np.float64]]:
         """Tabulate the factor of each member without noise, over z: (2^(d-1),)."""
-        tables = FactorTables(family=self)
-        return map(tables.table, tables.listed(_LISTED))
+        return map(self.factor_table, self.listed_members(_LISTED))
 
     @cached_property
     def unknown_variance(self) -> Any:
-        """E (factor - mean over members)^2 over z and members: what there is to learn."""
+        """E (factor - mean over members)^2 over z and members, without noise."""
         prior = self._prior
         return float(np.mean([float(((t - prior) ** 2).mean()) for t in self._tabled()]))
 
     @property
-    def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens: what a relative risk of 1 stands for."""
-        found = float(2 * (1 - 2 * self.noise) ** 2 * self.unknown_variance)
-        if found < 1e-20:
-            raise ToolkitError(f"{self.spec}: all members are the same: nothing is hidden")
-        return found
+    def mean_variance(self) -> float:
+        """E (E[factor|X] - its mean over members)^2 over z and members: what there is to learn."""
+        return float((1 - 2 * self.noise) ** 2 * self.unknown_variance)
 
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """The least and the largest factor of E[Y|X] where it is unknown."""
-        low, high = self.fade(np.array([min(self.factors), max(self.factors)]))
-        return float(low), float(high)
+    @property
+    def trivial_risk(self) -> float:
+        """E ||F - known||^2 on open tokens, two rows: what a relative risk of 1 stands for."""
+        risk = 2 * self.mean_variance
+        if risk < 1e-20:
+            raise ToolkitError(
+                f"{self.spec}: E[Y|X] is the same for all members, there is nothing to learn"
+            )
+        return risk
 
     def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Project on what is public of E[Y|X]: its range where z_0 = -1, else its value."""
-        low, high = self.ends
         out = self.labelled(x, np.zeros(len(x)))
-        factor = np.clip(x[:, :, 0] * y[:, :, 0], low, high)
+        factor = np.clip(x[:, :, 0] * y[:, :, 0], self.means.min(), self.means.max())
         opened = x[:, 0, 0] != x[:, 1, 0]
         out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
         return out
@@ -296,8 +292,7 @@ class Coded(Family):
     @property
     def risk_bound(self) -> float:
         """The largest relative loss of a clipped prediction on one open token pair."""
-        self.trivial_risk  # noqa: B018  (which refuses a family in which nothing is hidden)
-        return float((max(self.levels) - min(self.levels)) ** 2 / self.unknown_variance)
+        return 2 * float(np.ptp(self.means)) ** 2 / self.trivial_risk
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Draw factors towards the centre by 1 - 2 noise."""
@@ -345,10 +340,9 @@ class Coded(Family):
         between = (levels[1:] + levels[:-1]) / 2
         return levels[np.searchsorted(between, self.factor_of(x, y))]
 
-    @property
-    def questions(self) -> tokens.Questions:
-        """All tokens of -1 and +1."""
-        return tokens.Questions(tokens="boolean")
+    def questions(self, x: Any) -> NDArray[Any]:
+        """Check tokens that a learner chooses: all of -1 and +1."""
+        return tokens.chosen(x, self, signs=True)
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
@@ -362,6 +356,49 @@ class Coded(Family):
         if not self.noise:
             return np.zeros(count, np.bool_)
         return stream.words(start, count) < np.uint64(math.floor(self.noise * 2**64))
+
+    # ---- tables of the factor over z
+
+    def listed_members(self, most: int) -> tuple[Secret, ...]:
+        """List the secrets of all members; raises UsageError for more than `most`."""
+        members = self.members() if self.size is not None and self.size <= most else None
+        if members is None or self.size is None:
+            raise UsageError(
+                f"{self.spec[:200]} given: up to {most} members are enumerated, which `members` "
+                "of the family lists: take smaller parameters"
+            )
+        secrets = tuple(islice(members, self.size + 1))
+        if len(secrets) != self.size or len(set(secrets)) != self.size:
+            more = "more" if len(secrets) > self.size else f"{len(set(secrets))} different ones"
+            raise UsageError(
+                f"{self.spec[:200]} given: its size is {self.size}, and `members` lists {more}: "
+                "fix one of them"
+            )
+        return secrets
+
+    def table_points(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
+        require_memory(40 * (stop - start), f"a table over z of {self.spec}")
+        words = np.zeros((stop - start, 2, 1), np.uint64)
+        words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
+        return words
+
+    def table_codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
+        """Tabulate a member's codes without noise: (2^(d-1),), bit j - 1 set where z_j = -1.
+
+        Raises TooLarge where memory does not hold it.
+        """
+        words = self.table_points(0, 1 << self.d - 1)
+        return self.codes(secret, words, np.zeros(len(words), np.bool_))
+
+    def factor_table(self, secret: Secret) -> NDArray[np.float64]:
+        """Tabulate a member's factor without noise, as `table_codes` does: (2^(d-1),).
+
+        >>> from instances import parse
+        >>> parse("parity:d=3,m=2").factor_table((1, 2)).tolist()
+        [1.0, -1.0, -1.0, 1.0]
+        """
+        return self.factors[self.table_codes(secret)]
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> "CodedExamples":
         """Check words and codes: shapes, spare bits, codes of no level."""
@@ -399,61 +436,6 @@ def as_coded(examples: Examples) -> CodedExamples:
     if not isinstance(examples, CodedExamples):
         raise UsageError(f"{examples.family.name} given: examples of packed tokens are needed")
     return examples
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactorTables:
-    """Tables of the factor over all z, one a member.
-
-    >>> from instances import parse
-    >>> tables = parse("parity:d=3,m=2").factor
-    >>> tables.table((1, 2)).tolist()
-    [1.0, -1.0, -1.0, 1.0]
-    """
-
-    family: Coded
-
-    @property
-    def n(self) -> int:
-        """The number of coordinates of z that the factor depends on: d - 1."""
-        return self.family.d - 1
-
-    def listed(self, most: int) -> tuple[Secret, ...]:
-        """List the secrets of all members; raises UsageError for more than `most`."""
-        size = self.family.size
-        found = self.family.members() if size is not None and size <= most else None
-        if found is None or size is None:
-            raise UsageError(
-                f"{self.family.spec[:200]} given: up to {most} members are enumerated, which "
-                "`members` of the family lists: take smaller parameters"
-            )
-        secrets = tuple(islice(found, size + 1))
-        if len(secrets) != size or len(set(secrets)) != size:
-            more = "more" if len(secrets) > size else f"{len(set(secrets))} different ones"
-            raise UsageError(
-                f"{self.family.spec[:200]} given: its size is {size}, and `members` lists {more}: "
-                "fix one of them"
-            )
-        return secrets
-
-    def codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
-        """Compute which level the factor has, without noise: (2^n,), bit j - 1 set where z_j = -1.
-
-        Raises TooLarge where memory does not hold it.
-        """
-        words = self.points(0, 1 << self.n)
-        return self.family.codes(secret, words, np.zeros(len(words), np.bool_))
-
-    def points(self, start: int, stop: int) -> NDArray[np.uint64]:
-        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
-        require_memory(40 * (stop - start), f"a table over z of {self.family.spec}")
-        words = np.zeros((stop - start, 2, 1), np.uint64)
-        words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
-        return words
-
-    def table(self, secret: Secret) -> NDArray[np.float64]:
-        """Evaluate the factor without noise: (2^n,), bit j - 1 of an index set where z_j = -1."""
-        return self.family.factors[self.codes(secret)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

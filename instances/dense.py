@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from instances import tokens
 from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range
 from instances.streams import BitStream, generator, key
-from instances.tokens import Questions, TokenLaw
+from instances.tokens import TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
@@ -172,11 +172,9 @@ class Dense(Family):
         """Add label noise to examples from `start` on: here, normal in every entry."""
         return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
 
-    @property
-    def questions(self) -> Questions | None:
-        """All tokens of -1 and +1, or of real numbers, but for what is `fixed`."""
-        kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
-        return Questions(tokens=kind, fixed=self.fixed)
+    def questions(self, x: Any) -> NDArray[Any]:
+        """Check tokens that a learner chooses: all but for what is `fixed`."""
+        return tokens.chosen(x, self, self.tokens == "boolean", self.fixed)
 
     @property
     def fixed(self) -> tuple[tuple[int, int, float], ...]:

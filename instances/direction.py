@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.family import Hardness, Secret
 from instances.layer import AttentionLayer
-from instances.ranges import Range
+from instances.parameters import Range
 from instances.streams import BitStream, generator
 from instances.tokens import TokenLaw
 

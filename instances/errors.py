@@ -1,11 +1,12 @@
 """What can go wrong, each with the exit code of the command line; a message is one line."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 
 from instances.text import cut
-from instances.withdrawn import withdrawn
 
 _LONGEST, _QUOTED = 1000, 100  # characters of a message, and of what it quotes
 
@@ -69,6 +70,29 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
     hint = f"did you mean '{near[0]}'? " if near else ""
     rest = f"{listed} lists all" if listed else f"known: {', '.join(names)}"
     return UsageError(f"unknown {what} '{said}': {hint}{rest}")
+
+
+@cache
+def withdrawn_names() -> Mapping[str, Mapping[str, str]]:
+    """Return what serves instead of names of former versions, by kind: command, family, option."""
+    import tomllib  # where a name is refused, and nowhere else
+
+    table: dict[str, dict[str, str]] = tomllib.loads(
+        Path(__file__).with_name("withdrawn.toml").read_text(encoding="utf-8")
+    )
+    return table
+
+
+def withdrawn(kind: str, name: str) -> str:
+    """Say that a name is gone and what serves instead; empty for a name that never was.
+
+    >>> withdrawn("command", "challenge"), withdrawn("command", "certify")
+    ("the command 'challenge' is gone", '')
+    """
+    instead = withdrawn_names().get(kind, {}).get(name)
+    if instead is None:
+        return ""
+    return f"the {kind} '{name}' is gone" + (f": {instead}" if instead else "")
 
 
 class Refuted(ToolkitError):

@@ -20,13 +20,11 @@ from instances.errors import UsageError
 from instances.errors import require as require
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
-from instances.parameters import brief, canonical
-from instances.ranges import require_declared
+from instances.parameters import brief, canonical, require_declared
 from instances.streams import generator
-from instances.tokens import Questions
 
 if TYPE_CHECKING:
-    from instances.coded import FactorTables
+    from instances.coded import Coded
     from instances.lwe import Modular
     from instances.sets import Symmetric
 
@@ -249,8 +247,8 @@ class Family(ABC):
         return self
 
     @property
-    def factor(self) -> "FactorTables | None":
-        """Tables of the labels' unknown factor over z, if labels are codes and tables fit."""
+    def factor(self) -> "Coded | None":
+        """The family itself, if labels are codes and their unknown factor is a table over z."""
         return None
 
     @property
@@ -263,10 +261,8 @@ class Family(ABC):
         """The family of functions of <a, s> mod q whose labels these are."""
         return None
 
-    @property
-    def questions(self) -> Questions | None:
-        """Which tokens a learner may choose; labels of them are `answers`."""
-        return None
+    # Checks tokens (n, k, d) that a learner chooses, whose labels are `answers`; None: it may not.
+    questions: Callable[[Any], NDArray[Any]] | None = None
 
     # Signs that examples show and that differ from member to member, if labels are no codes.
     hidden_signs: HiddenSigns | None = None

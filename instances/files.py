@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from instances.arrayfile import read_arrays, write_tensors
 from instances.coded import Coded
-from instances.disk import SECRET, damage, new_folder, require_format, write_json
+from instances.disk import SECRET, damage, new_folder, read_json, require_format, write_json
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public, Source
 from instances.layer import LAYER, AttentionLayer
 from instances.limits import readable_bytes, require_disk
 from instances.spec import parse_stored, require_stored
-from instances.strict import read_json
 
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES = (f"hardness-{kind}/1" for kind in ("instance", "examples"))

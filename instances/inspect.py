@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from instances.coded import Coded
 from instances.errors import UsageError
-from instances.export import flat, frame
 from instances.family import Family, Instance
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.lwe import Modular
 from instances.numbers import write
 from instances.residues import is_power_of_two
-from instances.result import Result, TableRow
+from instances.result import Result, TableRow, flat, frame
 from instances.sets import Symmetric
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.coded import Coded
+from instances.disk import shown
 from instances.errors import UsageError, require
 from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import is_readable, parameters_of, taken
-from instances.strict import shown
 from instances.userfile import FileName, execute, guarded, named
 
 NAME = "a text of 1 to 300 characters that can be printed"

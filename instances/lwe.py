@@ -25,13 +25,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import residues, tokens
+from instances import residues
 from instances.coded import Coded, HiddenSet
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
 from instances.secrets import (
     ENTRIES,
@@ -186,12 +186,16 @@ class Modular(Coded):
     @cached_property
     def response(self) -> NDArray[np.float64]:
         """E of the label's factor, by <a, s> mod q: (q,)."""
-        clean = self.factors[self.table]
+        return self.means[self.table]
+
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """E of the label's factor, by the code without error; with errors, codes are residues."""
         if self.errors is None:
-            return clean
+            return self.factors
         out = np.zeros(self.q)
         for e, share in zip(self.errors.values, self.errors.shares, strict=True):
-            out += share * np.roll(clean, -e)
+            out += share * np.roll(self.factors, -e)
         return out
 
     @cached_property
@@ -293,10 +297,6 @@ class Modular(Coded):
         shown = self.table[(self.inner(secret, words) + errors) % self.q]
         return (shown * self.open(words)).astype(self.code_type)
 
-    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X]: (n, 2, d) -> (n, 2, d)."""
-        return self.labelled(x, self.response[self.inner(secret, tokens.pack(x))])
-
     def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F, which the layer is: (n, 2, d) -> (n, 2, d)."""
         return self.mean(secret, x)
@@ -305,25 +305,10 @@ class Modular(Coded):
         """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see Parity on it]"""
         return np.full(len(words), self.response.mean())
 
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """The least and the largest value of the response."""
-        return float(self.response.min()), float(self.response.max())
-
     @property
-    def trivial_risk(self) -> float:
-        """Twice the variance of the response over Z_q: two rows have that factor."""
-        risk = 2 * float(self.response.var())
-        if risk < 1e-20:
-            raise ToolkitError(
-                f"{self.spec}: E[Y|X] is constant, there is nothing to learn: lower the error"
-            )
-        return risk
-
-    @property
-    def risk_bound(self) -> float:
-        """A clipped prediction is off by at most the range of the response."""
-        return 2 * float(np.ptp(self.response)) ** 2 / self.trivial_risk
+    def mean_variance(self) -> float:
+        """The variance of the response over Z_q."""
+        return float(self.response.var())
 
     # ---- the layer
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from instances.dense import Dense
 from instances.errors import UsageError
-from instances.parameters import later
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range, later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +32,7 @@ class OwnData(Dense):
     noise: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
     noise_known: ClassVar[bool] = False
     m: ClassVar[int] = 0  # type: ignore[misc]
-    questions: ClassVar[None] = None  # nobody knows other labels
+    questions = None  # type: ignore[assignment]  # nobody knows other labels
 
     d: Annotated[int, Range(1)]
     k: Annotated[int, Range(2, about="k, the number of tokens (one alone attends to itself),")]

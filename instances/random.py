@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from instances.dense import Dense, Norm
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer, Kind
-from instances.parameters import later
-from instances.ranges import Range
+from instances.parameters import Range, later
 from instances.sets import Parity, Rho
 from instances.streams import generator
 

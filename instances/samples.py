@@ -32,8 +32,11 @@ from instances.arrayfile import SUFFIXES, read_arrays, write_tensors
 from instances.coded import CodedExamples, as_coded
 from instances.disk import (
     damage,
+    one_line,
+    read_text,
     refuse_existing,
     require_format,
+    shown,
     write_json,
     write_text,
 )
@@ -45,7 +48,6 @@ from instances.residues import centred, dot
 from instances.secrets import Integers, uniform
 from instances.spec import parse_stored, require_stored
 from instances.streams import BitStream, generator, key
-from instances.strict import one_line, read_text, shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame

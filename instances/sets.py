@@ -33,8 +33,7 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.lwe import Lpn
 from instances.numbers import write
-from instances.parameters import Profiled, split_list
-from instances.ranges import Range
+from instances.parameters import Profiled, Range, split_list
 from instances.symmetric import (
     Head,
     Rational,

@@ -5,26 +5,37 @@ where a SPEC stands, or with the option --family. What stands in a file is never
 its name; worker processes get the families that this process knows by value.
 """
 
+import inspect
 import re
+import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from numbers import Rational
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-from instances.catalog import catalog
 from instances.coded import Coded
-from instances.errors import UnknownFamily, UsageError, require, unknown
+from instances.disk import shown
+from instances.errors import UnknownFamily, UsageError, require, unknown, withdrawn
 from instances.family import Family
 from instances.lazy import Imported
-from instances.parameters import build, canonical, is_readable
-from instances.ranges import require_declared
-from instances.strict import shown
-from instances.userfile import guarded, split
-from instances.withdrawn import withdrawn
+from instances.listedfunctions import Functions, ListedFunctions, Origin, class_of, origin
+from instances.numbers import write
+from instances.parameters import (
+    arguments,
+    build,
+    canonical,
+    is_readable,
+    is_written,
+    parameters_of,
+    require_declared,
+)
+from instances.userfile import FILES, guarded, split
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
@@ -48,6 +59,31 @@ GIVEN: Mapping[str, type[Family]] = Imported(
 OF_DATA = (".npz", ".safetensors")  # what names of files of it end in
 _CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
 _PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogEntry:
+    """A short name in catalog.toml: its spec and what it is for.
+
+    samples: how many samples the published set gives to an attacker; None for any number. source:
+    a key in docs/references.md.
+    """
+
+    spec: str
+    about: str
+    samples: int | None = None
+    source: str = ""
+
+
+@cache
+def catalog() -> Mapping[str, CatalogEntry]:
+    """Return all entries by their names.
+
+    >>> catalog()["darmstadt-40-005"].spec, catalog()["saber"].samples
+    ('lwe:n=40,q=1601,alpha=0.005', 768)
+    """
+    tables = tomllib.loads(Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8"))
+    return {name: CatalogEntry(**table) for name, table in tables.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,8 +252,6 @@ def resolve(text: str, lacking: bool = False) -> Family | str:
     reference = split(text)
     if reference is None:
         return text
-    from instances.listedfunctions import class_of, origin
-
     source, parameters = origin(reference), reference.parameters
     value: Any = source.value
     if not source.is_family:
@@ -289,3 +323,68 @@ def _sound(family: Family) -> Family:
     shared = shares is None or (len(shares) == len(levels) and sum(shares) == 1)
     need(shared, "its shares are not one for each level, 1 in sum")
     return family
+
+
+# ---- classes of functions and families that are given as objects, without a file
+
+
+def spec_of_object(given: Any) -> str | None:
+    """Return a spec for a class of a user, which this process knows then; None for other things.
+
+    given: a class or function that gives functions, functools.partial of one, an object of such a
+    class, which keeps its parameters under their names, or a Family that no file has. Parameters
+    may be missing. Raises UsageError for an object that cannot be made again.
+    """
+    value, parameters = _parts(given)
+    family = inspect.isclass(value) and issubclass(value, Family)
+    known = family and (FAMILIES.get(value.name) is value or not is_readable(value))
+    usable = isinstance(value, type | FunctionType)
+    if known or not usable:
+        return None
+    name = value.name if family else value.__name__
+    source = Origin(path=Path("object"), name=name, sha256=None, value=value)
+    kind = kind_of(name)
+    if value not in (kind, getattr(getattr(kind, "origin", None), "value", None)):
+        FILES.update(filter(None, [getattr(sys.modules.get(value.__module__), "__file__", None)]))
+        know(OwnFamily(kind=value if family else class_of(source), path=source.path, sha256=None))
+    if isinstance(given, Family):
+        return given.spec
+    pairs = ",".join(f"{n}={write(v)}" for n, v in parameters.items() if is_written(v))
+    spec = f"{name}:{pairs}" if pairs else name
+    if value is type(given):
+        again = functions_of(spec)
+        require(
+            again is not None and again.like(source.functions(spec, parameters, given)),
+            f"an object of {name} given: made again as {spec} it has other functions: let the "
+            "parameters say which",
+        )
+    return spec
+
+
+def _parts(given: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the class or function behind an object, and the parameters that it was made with."""
+    if isinstance(given, partial):
+        require(not given.args, "a partial of places given: name its parameters, as w=3")
+        name = getattr(given.func, "__name__", given.func)
+        odd = ", ".join(key for key, value in given.keywords.items() if not is_written(value))
+        wrong = f"a partial of {name} given: no spec writes its {odd}"
+        require(not odd, f"{wrong}: numbers and words without a comma are needed")
+        return given.func, given.keywords
+    if isinstance(given, Family):
+        return type(given), {}
+    if isinstance(given, type) or not hasattr(given, "functions"):
+        return given, {}
+    names = [f.name for f in parameters_of(type(given))]
+    lacking = [name for name in names if not hasattr(given, name)]
+    wrong = f"an object of {type(given).__name__} given: it does not keep {', '.join(lacking)}"
+    require(not lacking, f"{wrong}: write self.{(lacking or [''])[0]} = ... in it")
+    return type(given), {name: getattr(given, name) for name in names}
+
+
+def functions_of(spec: str) -> Functions | None:
+    """Make the functions of a spec of such a class; None for another. Raises UsageError."""
+    name, _, rest = spec.strip().partition(":")
+    kind = kind_of(name)
+    if kind is None or not issubclass(kind, ListedFunctions):
+        return None
+    return kind(**arguments(kind, rest, name, kind.example)).given

@@ -17,8 +17,7 @@ from instances.errors import UsageError
 from instances.family import Hidden, Instance, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import later
-from instances.ranges import OneOf, Range
+from instances.parameters import OneOf, Range, later
 from instances.streams import BitStream, generator, key
 from instances.tokens import TokenLaw
 

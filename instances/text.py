@@ -1,13 +1,10 @@
 """Values as plain text of one line: what results print."""
 
-import unicodedata
 from collections.abc import Mapping
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-_SPELT = {"→": "->", "−": "-", "–": "-", "≤": "<=", "≥": ">=", "×": "x", "±": "+-"}
-_SPELT |= {"√": "sqrt", "∞": "oo", "·": "*", "†": "+", "↻": "repeats"}
 TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
 
 
@@ -49,23 +46,6 @@ def printable(text: str, keep: str = "\n") -> str:
     'red: ?[31m\\né'
     """
     return "".join(c if c.isprintable() or c in keep else "?" for c in text)
-
-
-def spelt(text: str) -> str:
-    """Write characters in ASCII, for a stream that lacks them: ? for what has no spelling.
-
-    >>> spelt("β"), spelt("Σ²"), spelt("…"), spelt("→"), spelt("格")
-    ('beta', 'Sigma2', '...', '->', '?')
-    """
-    return "".join(map(_spelt, text))
-
-
-def _spelt(character: str) -> str:
-    script, _, letter = unicodedata.name(character, "").rpartition(" LETTER ")
-    if script.startswith("GREEK"):
-        return letter.title() if "CAPITAL" in script else letter.lower()
-    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-    return _SPELT.get(character) or plain or "?"
 
 
 def cut(text: str, most: int) -> str:

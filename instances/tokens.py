@@ -4,9 +4,9 @@ A bit is 1 where the token is -1, so the bits of X_1 * X_2 are the exclusive or 
 Example i of a stream is made of fixed words of it, wherever the stream is cut.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -114,60 +114,40 @@ def stored(
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Questions:
-    """Tokens of -1 and +1, or of any real numbers, perhaps with some entries that are public.
+def chosen(
+    x: Any, family: Any, signs: bool, fixed: Iterable[tuple[int, int, float]] = ()
+) -> NDArray[Any]:
+    """Return tokens (n, k, d) that a learner chose, int8 of -1 and +1, or float64.
 
-    fixed: (token, coordinate, value) of each of these, counted from 0.
+    x: numbers of any real type. fixed: token, coordinate and value of entries that are public, both
+    counted from 0. Raises UsageError for other tokens than the family has.
 
     >>> from instances import parse
-    >>> asked = Questions(tokens="boolean", fixed=((0, 0, 1), (1, 0, -1)))
-    >>> x = np.ones((1, 2, 8))
-    >>> asked.checked(x, parse("parity:d=8,m=3"))
+    >>> chosen(np.ones((1, 2, 8)), parse("parity:d=8,m=3"), signs=True, fixed=[(1, 0, -1)])
     Traceback (most recent call last):
     instances.errors.UsageError: tokens with 1 in coordinate 0 of token 2 given: it is -1 here
     """
-
-    tokens: Literal["boolean", "real"]
-    fixed: tuple[tuple[int, int, float], ...] = ()
-
-    def checked(self, x: Any, family: Any) -> NDArray[Any]:
-        """Return tokens (n, k, d), int8 where they are -1 and +1, else float64; raises UsageError.
-
-        Numbers may be of any real type.
-        """
-        wanted = f"(n, {family.k}, {family.d})"
-        try:
-            given = np.asarray(x)
-        except ValueError:  # rows of different lengths
-            raise UsageError(f"tokens that are no array given: {wanted} is needed") from None
-        if given.ndim != 3 or given.shape[1:] != (family.k, family.d):
-            raise UsageError(f"tokens of shape {given.shape} given: {wanted} is needed")
-        if given.dtype.kind not in "iuf":
-            raise UsageError(f"tokens of type {given.dtype} given: integers or floats are needed")
-        if self.tokens == "boolean":
-            odd = given[(given != 1) & (given != -1)]
-            if odd.size:
-                raise UsageError(
-                    f"tokens with an entry {odd[0]:g} given: {family.name} takes -1 and +1"
-                )
-            found: NDArray[Any] = given.astype(np.int8)
-        else:
-            found = given.astype(np.float64)
-            odd = found[~(np.abs(found) <= _LARGEST)]
-            if odd.size:
-                raise UsageError(
-                    f"tokens with an entry {odd[0]:g} given: numbers up to {_LARGEST:g} are allowed"
-                )
-        for token, coordinate, value in self.fixed:
-            entries = found[:, token, coordinate]
-            wrong = entries[entries != value]
-            if wrong.size:
-                raise UsageError(
-                    f"tokens with {wrong[0]:g} in coordinate {coordinate} of token {token + 1} "
-                    f"given: it is {value:g} here"
-                )
-        return found
+    try:
+        given = np.asarray(x)
+    except ValueError:
+        given = np.empty(0)  # rows of different lengths
+    if given.shape[1:] != (family.k, family.d) or given.dtype.kind not in "iuf":
+        raise UsageError(
+            f"tokens of type {given.dtype} and shape {given.shape} given: numbers of shape "
+            f"(n, {family.k}, {family.d}) are needed"
+        )
+    odd = given[(given != 1) & (given != -1) if signs else ~(np.abs(given) <= _LARGEST)]
+    if odd.size:
+        takes = f"{family.name} takes -1 and +1" if signs else f"at most {_LARGEST:g} is allowed"
+        raise UsageError(f"tokens with an entry {odd[0]:g} given: {takes}")
+    for token, coordinate, value in fixed:
+        entries = given[:, token, coordinate]
+        if (entries != value).any():
+            raise UsageError(
+                f"tokens with {entries[entries != value][0]:g} in coordinate {coordinate} of token "
+                f"{token + 1} given: it is {value:g} here"
+            )
+    return given.astype(np.int8 if signs else np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from instances.disk import one_line
 from instances.errors import UsageError, require, unknown
 from instances.lazy import advice
-from instances.strict import one_line
 
 # The shortest path that a name follows: in a.py:b/c.py:Name the first .py: belongs to a folder.
 _NAMED = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)

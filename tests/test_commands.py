@@ -14,7 +14,7 @@ from click.shell_completion import BashComplete
 import cli
 from hardness import __version__
 from hardness.verbs.root import GROUPS
-from instances.withdrawn import withdrawn_names
+from instances.errors import withdrawn_names
 
 HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
 
@@ -57,7 +57,7 @@ def test_help_imports_nothing_heavy():
         assert not HEAVY & {*imported}, line
         assert {name for name in imported if name.startswith("instances.")} <= {
             *("instances.arguments", "instances.errors", "instances.lazy", "instances.text"),
-            "instances.withdrawn",
+            "instances.errors",
         }, line
 
 

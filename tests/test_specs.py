@@ -12,9 +12,9 @@ from hardness.oracles import Budget
 from hardness.runs import registry, run
 from hardness.runs.registry import parse_learner
 from instances import Parity, ToolkitError, UsageError, numbers, parse
-from instances.catalog import catalog
+from instances.errors import withdrawn_names
 from instances.numbers import write
-from instances.withdrawn import withdrawn_names
+from instances.spec import catalog
 from tests.conftest import not_refused
 
 families = st.builds(

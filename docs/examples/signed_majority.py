@@ -10,7 +10,7 @@ import numpy as np
 
 from instances import AttentionLayer, Coded, parse
 from instances.family import require
-from instances.ranges import Range
+from instances.parameters import Range
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,11 +16,10 @@ from hardness.bounds.formulas import Formula, formulas, relation
 from hardness.bounds.terms import BoundParameters
 from instances import arguments
 from instances.errors import ToolkitError, UsageError, unknown
-from instances.export import Cited, Math
 from instances.family import Family
 from instances.numbers import brief, write
-from instances.ranges import declared
-from instances.result import Result, TableRow
+from instances.parameters import declared
+from instances.result import Cited, Math, Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others

@@ -16,13 +16,11 @@ from hardness.bounds.checker.certificate import KINDS, claim_as_written
 from hardness.bounds.checker.theorem import NUMBERS, Known, ruled_out_by_stat
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
-from instances.errors import DamagedFile, ToolkitError, unknown
-from instances.export import Cited, Math
+from instances.disk import read_bytes, read_json, shown
+from instances.errors import DamagedFile, ToolkitError, unknown, withdrawn
 from instances.numbers import brief, write
-from instances.result import Result, TableRow
-from instances.strict import read_bytes, read_json, shown
+from instances.result import Cited, Math, Result, TableRow
 from instances.text import shortened
-from instances.withdrawn import withdrawn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -244,7 +242,7 @@ class Certificate(Result):
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
-        from instances.export import frame
+        from instances.result import frame
 
         return frame(
             [

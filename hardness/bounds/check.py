@@ -13,13 +13,12 @@ from hardness.bounds.certify import certified_problem
 from hardness.bounds.checker.reading import Refused, fields, listed, need
 from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
-from instances.catalog import catalog
+from instances.disk import shown
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
 from instances.listedfunctions import NAME, fits_name
 from instances.result import Result, TableRow
-from instances.spec import FAMILIES, parse_stored
-from instances.strict import shown
+from instances.spec import FAMILIES, catalog, parse_stored
 from instances.symmetric import rational
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from instances.coded import MOST_MEMBERS, FactorTables
+from instances.coded import MOST_MEMBERS, Coded
 from instances.errors import UsageError
 from instances.family import Family
 from instances.spec import built_in
@@ -33,9 +33,9 @@ def require_uniform(family: Family) -> None:
         return
     from scipy.stats import binom
 
-    if tables := family.factor:
-        listed = iter(tables.listed(MOST_MEMBERS))
-        _require_functions(tables)
+    if coded := family.factor:
+        listed = iter(coded.listed_members(MOST_MEMBERS))
+        _require_functions(coded)
     size, members = family.size, {secret: i for i, secret in enumerate(listed)}
     enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
     draws = min(_MOST, max(_LEAST, enough))
@@ -65,18 +65,18 @@ def require_uniform(family: Family) -> None:
         )
 
 
-def _require_functions(tables: FactorTables) -> None:
+def _require_functions(family: Coded) -> None:
     """Ask the first members for codes of the same points in three orders; raises UsageError."""
-    words = tables.points(0, min(1 << tables.n, _POINTS))
+    words = family.table_points(0, min(1 << family.d - 1, _POINTS))
     order = np.random.default_rng(0).permutation(len(words))
-    for secret in islice(tables.listed(MOST_MEMBERS), _ASKED):
+    for secret in islice(family.listed_members(MOST_MEMBERS), _ASKED):
         first, *again = (
-            tables.family.codes(secret, words[at], np.zeros(len(words), np.bool_))[np.argsort(at)]
+            family.codes(secret, words[at], np.zeros(len(words), np.bool_))[np.argsort(at)]
             for at in (np.arange(len(words)), order, np.arange(len(words))[::-1])
         )
         if any((first != other).any() for other in again):
             raise UsageError(
-                f"{tables.family.spec[:200]} given: member {str(list(secret))[:60]} has other "
+                f"{family.spec[:200]} given: member {str(list(secret))[:60]} has other "
                 "values at the same points in another order: bounds are of functions of one point"
             )
 

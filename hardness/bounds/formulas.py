@@ -2,12 +2,11 @@
 
 A bound on queries is one formula of three numbers, max(0, ceil((delta N - K) / r)), and all others
 are of a few. `checker.theorem` computes them; here the same functions are called with symbols of
-sympy, or with other numbers than a family's. What no parameter determines, as the top of a
-spectrum, is a named number that the certificate has.
+sympy. What no parameter determines, as the top of a spectrum, is a named number that the
+certificate has.
 """
 
 import math
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,39 +39,6 @@ class Named(NamedTuple):
     says: str
 
 
-class Numbers:
-    """Computes closed forms with fractions: those of a certificate, or others in their place."""
-
-    smaller, larger = staticmethod(min), staticmethod(max)
-    equal, different = staticmethod(operator.eq), staticmethod(operator.ne)
-    examples, constant = staticmethod(theorem.examples), Fraction
-
-    def __init__(self, values: dict[str, Fraction], rounded: bool) -> None:
-        """Take other values of names; rounded: whether members are whole, not shares."""
-        self.values, self._rounded = values, rounded
-
-    def name(self, name: str, named: Named) -> Fraction:
-        """The value of a name."""
-        return self.values.get(name, named.value)
-
-    def need(self, holds: bool) -> None:
-        """Raise LookupError, outside the domain, unless a condition holds."""
-        if not holds:
-            raise LookupError
-
-    def binomial(self, n: Any, k: Any) -> Fraction:
-        """In how many ways k of n are chosen."""
-        return Fraction(math.comb(int(n), int(k)))
-
-    def floor(self, value: Any) -> Fraction:
-        """The largest integer that is not above a number of members."""
-        return Fraction(math.floor(value) if self._rounded else value)
-
-    def ceil(self, value: Any) -> Fraction:
-        """The least integer that is not below a number."""
-        return Fraction(math.ceil(value))
-
-
 class Symbols:
     """Computes closed forms with symbols of sympy, and keeps the names and conditions that it met.
 
@@ -89,25 +55,35 @@ class Symbols:
         self.larger, self.smaller = sympy.Max, sympy.Min
         self.equal, self.different = sympy.Eq, sympy.Ne
         self.floor = sympy.floor if rounded else sympy.sympify
-        self.sympify = sympy.sympify
-        self.values, self.names = dict[str, Fraction](), dict[str, Named]()
-        self.domain = dict[Any, None]()
-        self._symbol, self._log, self._true = sympy.Symbol, sympy.log, sympy.true
+        self.sympify, self._log = sympy.sympify, sympy.log
+        self.names = dict[str, Named]()
+        self.domain = dict[Any, set[str]]()
 
     def name(self, name: str, named: Named) -> Any:
         """A symbol, not negative, and an integer if it counts."""
         self.names[name] = named
-        known = {"nonnegative" if name in _ZERO else "positive": True}
-        return self._symbol(name, integer=True if name in WHOLE else None, **known)
+        return symbol(name)
 
-    def need(self, relation: Any) -> None:
-        """Keep a condition, once, unless it always holds."""
-        if relation is not True and relation is not self._true:
-            self.domain[relation] = None
+    def need(self, relation: Any, unless: str = "") -> None:
+        """Keep a condition, unless it always holds; unless: a name whose value makes it useless."""
+        if (relation := self.sympify(relation)) != True:  # noqa: E712 - sympy has its own
+            self.domain.setdefault(relation, set()).add(unless)
 
     def examples(self, levels: Any, needed: Any) -> Any:
         """The least integer n of at least 0 with levels^n of at least a number."""
         return self.larger(0, self.ceil(self._log(needed, levels)))
+
+
+def symbol(name: str) -> Any:
+    """Make the symbol of a name: not negative, and an integer if it counts.
+
+    >>> symbol("d").is_integer, symbol("tau").is_positive
+    (True, True)
+    """
+    import sympy
+
+    known = {"nonnegative" if name in _ZERO else "positive": True}
+    return sympy.Symbol(name, integer=True if name in WHOLE else None, **known)
 
 
 def relation(condition: Any) -> str:
@@ -124,8 +100,9 @@ def relation(condition: Any) -> str:
 class Formula:
     """The formula of a claim as an expression of sympy, over parameters, terms and named numbers.
 
-    domain: the conditions under which it holds, as relations of sympy. names: those in it and in
-    its conditions. condition: what is 0 if a query rules out nothing, r; None of what needs none.
+    domain: the conditions under which it holds, as relations of sympy, each with the names that
+    make it useless if they all have values. names: those in it and in its conditions. condition:
+    what is 0 if a query rules out nothing, r; None of what needs none.
 
     >>> import hardness
     >>> formula = formulas(hardness.certify("parity:d=24,m=3"))["sq-dimension"]
@@ -133,10 +110,9 @@ class Formula:
     (binomial(d - 1, m), Fraction(56, 1))
     """
 
-    certificate: "Certificate"
     claim: "Claim"
     expression: Any
-    domain: list[Any]
+    domain: dict[Any, set[str]]
     names: dict[str, Named]
     condition: Any
 
@@ -145,9 +121,15 @@ class Formula:
 
         ruled_out: compute r, what one query rules out, in its place.
         """
-        rounded = not self.certificate.known.members.continuum
-        forms = _forms(self.certificate, self.claim, Numbers(values, rounded))
-        return Fraction(forms.r() if ruled_out else forms.formula())
+        point = {
+            symbol(name): rational(values.get(name, named.value))
+            for name, named in self.names.items()
+        }
+        for condition, useless in self.domain.items():
+            if not useless <= values.keys() and not condition.subs(point):
+                raise LookupError(condition)
+        value = (self.condition if ruled_out else self.expression).subs(point)
+        return Fraction(int(value.p), int(value.q))
 
     @property
     def symbols(self) -> dict[str, Named]:
@@ -159,29 +141,26 @@ def formulas(certificate: "Certificate") -> dict[str, Formula]:
     """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
     found = {}
     for claim in certificate.claims:
-        of = Symbols(rounded=not certificate.known.members.continuum)
-        forms = _forms(certificate, claim, of)
+        forms = _forms(certificate, claim)
         if (expression := forms.formula()) is not None:
-            condition = forms.r() if claim.quantity.endswith("-queries") else None
-            expression = of.sympify(expression)
-            found[claim.quantity] = Formula(
-                certificate, claim, expression, [*of.domain], of.names, condition
-            )
+            condition = forms.sympify(forms.r()) if claim.quantity.endswith("-queries") else None
+            expression = forms.sympify(expression)
+            found[claim.quantity] = Formula(claim, expression, forms.domain, forms.names, condition)
     return found
 
 
-class _Forms:
-    """What claims are made of, computed with numbers or with symbols. A method is a name in forms.
+class _Forms(Symbols):
+    """What claims are made of, in symbols. A method is a name in forms.
 
     N, K, r: members, how many a hypothesis fits, how many a query rules out; lam, b, c, v, w: the
     numbers of a Gram matrix, top, least, scale, moves and moves01. parameters: of the family, that
     no others determine, with their values and what they are.
     """
 
-    def __init__(self, certificate: "Certificate", claim: "Claim", of: Any) -> None:
-        self.problem, self.known = certificate.parsed, certificate.known
+    def __init__(self, certificate: "Certificate", claim: "Claim") -> None:
+        super().__init__(rounded=not certificate.known.members.continuum)
+        self.problem, self.known, self.claim = certificate.parsed, certificate.known, claim
         self.members, self.gram = self.known.members, self.known.gram
-        self.claim, self.of = claim, of
         name = certificate.spec.partition(":")[0]
         self.family: Any = parse_stored(certificate.spec) if kind_of(name) else None
         self.parameters: dict[str, tuple[Any, str]] = self.family_parameters()
@@ -192,16 +171,15 @@ class _Forms:
     def at(self, name: str) -> Any:
         """A parameter of the family, or a term of the claim."""
         value, says = self.parameters[name]
-        return self.of.name(name, Named(Fraction(value), says))
+        return self.name(name, Named(Fraction(value), says))
 
     def named(self, name: str, value: Any, says: str, *more: str, only: str = "") -> Any:
         """A number without a form: at the parameters where it has this value, all but the noise."""
         usual = [p for p in self.parameters if p not in (*_TERMS, "eta", "bits")]
-        if name not in self.of.values:
-            for parameter in [only] if only else [*usual, *more]:
-                here = self.of.equal(self.at(parameter), Fraction(self.parameters[parameter][0]))
-                self.of.need(here)
-        return self.of.name(name, Named(Fraction(value), says))
+        for parameter in [only] if only else [*usual, *more]:
+            here = rational(Fraction(self.parameters[parameter][0]))
+            self.need(self.equal(self.at(parameter), here), unless=name)
+        return self.name(name, Named(Fraction(value), says))
 
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         """Listed functions have none."""
@@ -219,22 +197,22 @@ class _Forms:
 
     def queries(self) -> Any:
         self.need_even()
-        return theorem.least_queries(self.of, self.T(), self.K(), self.r())
+        return theorem.least_queries(self, self.T(), self.K(), self.r())
 
     def success(self) -> Any:
         """K / N if a query rules out nothing, and all members are as likely."""
         if self.members.law is not None:
             return None
         self.need_even()
-        self.of.need(self.of.equal(self.r(), 0))
-        return self.of.smaller(self.K(), self.N()) / self.N()
+        self.need(self.equal(self.r(), 0))
+        return self.smaller(self.K(), self.N()) / self.N()
 
     def information_floor(self) -> Any:
         self.need_even()
         needed, fits = self.T(), self.K()
         if fits != 1 and isinstance(self.problem, HiddenSets | Functions):
-            self.of.need(fits > 0)
-        return theorem.least_examples(self.of, needed, fits, self.L())
+            self.need(fits > 0)
+        return theorem.least_examples(self, needed, fits, self.L())
 
     def need_even(self) -> None:
         """What keeps members as likely as each other: nothing, unless secrets have a law."""
@@ -243,37 +221,37 @@ class _Forms:
         """The members that have the probability delta together."""
         if self.members.law is None or self.claim.terms["success"] == 1:
             if self.members.law is not None:
-                self.of.need(self.of.equal(self.at("delta"), 1))
+                self.need(self.equal(self.at("delta"), 1))
             return self.at("delta") * self.N()
         says = "the least members that have the probability delta together"
         return self.named("T", self.claim.numbers["T"], says, "delta")
 
     def K(self) -> Any:
         """How many a hypothesis fits: alike floor(lam / (b - epsilon c)), or all."""
-        of, gram, risk = self.of, self.gram, Fraction(self.claim.terms["risk"])
+        gram, risk = self.gram, Fraction(self.claim.terms["risk"])
         b, c, epsilon, none = self.b(), self.c(), self.at("epsilon"), False
         if gram.least != gram.scale:
             none = gram.least <= risk * gram.scale
-            of.need(b - epsilon * c <= 0 if none else b - epsilon * c > 0)
+            self.need(b - epsilon * c <= 0 if none else b - epsilon * c > 0)
         if none:
             return self.N()
-        most = theorem.fitted(of, self.lam(), b, c, epsilon)
+        most = theorem.fitted(self, self.lam(), b, c, epsilon)
         if self.members.alike > 1:
             most = self.units() * most
         limited = hypothesis_fits(self.members, gram, risk) >= self.members.count
-        return of.smaller(self.N(), most) if limited else most
+        return self.smaller(self.N(), most) if limited else most
 
     def r(self) -> Any:
         """How many members one query rules out."""
-        of, numbers = self.of, self.claim.numbers
+        numbers = self.claim.numbers
         if not self.claim.quantity.startswith("vstat"):
-            return theorem.ruled_out_by_stat(of, self.v(), self.at("tau"))
+            return theorem.ruled_out_by_stat(self, self.v(), self.at("tau"))
         if "s" in numbers:
             says = "members or more average 1/(3 t) at most, as laws"
             return self.named("s_t", numbers["s"], says, "eta", "t") - 1
         if "w" in numbers:
-            return theorem.ruled_out_by_vstat(of, self.w(), self.at("t"))
-        return theorem.ruled_out_by_stat(of, self.v(), 2 / self.at("t"))
+            return theorem.ruled_out_by_vstat(self, self.w(), self.at("t"))
+        return theorem.ruled_out_by_stat(self, self.v(), 2 / self.at("t"))
 
     # What the members and their Gram matrix are; of most families no parameters determine them.
 
@@ -303,10 +281,10 @@ class _Forms:
         return (1 - 2 * self.at("eta")) ** 2 * self.named(name, value / (1 - 2 * noise) ** 2, says)
 
     def units(self) -> Any:
-        return self.of.constant(self.members.alike)
+        return self.constant(self.members.alike)
 
     def L(self) -> Any:
-        return self.of.constant(self.problem.levels)
+        return self.constant(self.problem.levels)
 
 
 class _Places(_Forms):
@@ -323,20 +301,20 @@ class _Places(_Forms):
 
     def N(self) -> Any:
         if self.members.continuum:
-            return self.of.constant(1)
+            return self.constant(1)
         less = self.parameters["d"][0] - self.problem.n if "d" in self.parameters else 0
         n = self.at("d") - less if less else self.at("n")
-        return self.of.binomial(n, self.at("hard" if "hard" in self.parameters else "m"))
+        return self.binomial(n, self.at("hard" if "hard" in self.parameters else "m"))
 
 
 class _Parities(_Places):
     def lam(self) -> Any:
-        return self.of.constant(1)
+        return self.constant(1)
 
     b = c = lam
 
     def v(self) -> Any:
-        eta = self.at("eta") if "eta" in self.parameters else self.of.constant(0)
+        eta = self.at("eta") if "eta" in self.parameters else self.constant(0)
         return (1 - 2 * eta) ** 2 / 4
 
     w, sq_dimension = v, _Places.N
@@ -360,7 +338,7 @@ class _Residues(_Forms):
         return found
 
     def q(self) -> Any:
-        return self.of.constant(2) if self.flips else self.at("q")
+        return self.constant(2) if self.flips else self.at("q")
 
     def L(self) -> Any:
         return self.at("p") if "p" in self.parameters else self.q()
@@ -371,7 +349,7 @@ class _Residues(_Forms):
             return self.entries()[2]
         if self.problem.q % 2:
             return self.q() - 1
-        return self.q() / self.at("p") if "p" in self.parameters else self.of.constant(1)
+        return self.q() / self.at("p") if "p" in self.parameters else self.constant(1)
 
     def M(self) -> Any:
         return self.q() if self.problem.q % 2 else 2 * self.q() / self.L()
@@ -379,27 +357,27 @@ class _Residues(_Forms):
     def need_parity(self) -> None:
         """q is even, or odd: most formulas are for one of these."""
         if not self.flips:
-            self.of.need(self.of.equal(self.q() % 2, self.problem.q % 2))
+            self.need(self.equal(self.q() % 2, self.problem.q % 2))
 
     def need_even(self) -> None:
         """Entries that are not as likely as each other make vectors that are not, but of one."""
         entries, modulus = self.problem.entries or {}, self.problem.modulus
         if self.members.law is None and len(set(residues_of(entries, modulus).values())) > 1:
-            self.of.need(self.of.equal(self.at("h" if self.problem.h else "n"), 1))
+            self.need(self.equal(self.at("h" if self.problem.h else "n"), 1))
 
     def entries(self) -> tuple[Any, Any, Any]:
         """How many residues mod M entries may be, how many of these are no units, and are."""
-        of, entries, modulus = self.of, self.problem.entries, self.problem.modulus
+        entries, modulus = self.problem.entries, self.problem.modulus
         if entries is None:
             less = int(self.problem.h > 0)  # entries that are not 0 leave out one residue
             self.need_parity()
             if less:
-                of.need(of.equal(self.M(), self.q()))
+                self.need(self.equal(self.M(), self.q()))
             return self.M() - less, 1 - less if modulus % 2 else self.units() - less, self.units()
         residues, far = {v % modulus for v in entries}, max(*entries, 0) - min(*entries, 0)
         if far > 1:  # else units are 1 and -1, whatever q is
             self.need_parity()
-            of.need(self.M() > far if modulus > far else of.equal(self.M(), modulus))
+            self.need(self.M() > far if modulus > far else self.equal(self.M(), modulus))
         some = sum(math.gcd(v, modulus) == 1 for v in residues)
         return len(residues), len(residues) - some, some
 
@@ -413,10 +391,10 @@ class _Residues(_Forms):
             return count / self.units() if over_units and self.members.alike > 1 else count
         whole, dull, units = self.entries()
         if problem.h:
-            self.of.need(self.at("h") > 0)
+            self.need(self.at("h") > 0)
         k = self.at("h" if problem.h else "n")
         total = _power(whole, k) - _power(dull, k)
-        total = self.of.binomial(self.at("n"), k) * total if problem.h else total
+        total = self.binomial(self.at("n"), k) * total if problem.h else total
         return (
             total / units if over_units and not (isinstance(units, int) and units == 1) else total
         )
@@ -428,8 +406,8 @@ class _Residues(_Forms):
         count = self.vectors(over_units=not problem.differ)
         single = problem.entries is not None and self.units() == 1
         if not self.flips and not single and problem.modulus % 2 == 0:
-            same = self.of.equal if problem.differ else self.of.different
-            self.of.need(same(self.q(), 2 * self.L()))
+            same = self.equal if problem.differ else self.different
+            self.need(same(self.q(), 2 * self.L()))
         return count
 
     orthogonal_members = N
@@ -437,10 +415,10 @@ class _Residues(_Forms):
     def _density(self) -> tuple[Any, Any]:
         """The least and the most density of a, against uniform."""
         if self.problem.q % 2 == 0:
-            return self.of.constant(1), self.of.constant(1)
+            return self.constant(1), self.constant(1)
         n, q, whole = self.at("n"), self.q(), 2 ** self.at("bits")
         self.need_parity()
-        self.of.need(2 * n * q <= whole)
+        self.need(2 * n * q <= whole)
         return 1 - n * (whole % q) / whole, 1 / (1 - n * (q - whole % q) / whole)
 
     def b(self) -> Any:
@@ -450,12 +428,12 @@ class _Residues(_Forms):
         return self._density()[1]
 
     def c(self) -> Any:
-        return self.of.constant(1)
+        return self.constant(1)
 
     def chi_squared(self) -> Any:
         problem = self.problem
         if self.flips:
-            return (1 - 2 * (self.of.floor(2**64 * self.at("eta")) / 2**64)) ** 2
+            return (1 - 2 * (self.floor(2**64 * self.at("eta")) / 2**64)) ** 2
         if problem.errors is None:
             return self.L() - 1
         law = residues_of(problem.errors, problem.q).values()
@@ -477,19 +455,25 @@ class _Residues(_Forms):
         if self.problem.q % 2 == 0:
             return unlike
         least, most = self._density()
-        return self.of.smaller(unlike, self.of.floor((most + least) / (most - least)))
+        return self.smaller(unlike, self.floor((most + least) / (most - least)))
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """A power; of 0 and 1 these, and exactly: int ** Fraction may be an int."""
-    power = base if isinstance(base, int) and base <= 1 else base**exponent
-    return Fraction(power) if isinstance(power, int) else power
+    """A power of at least 1; of 0 and 1 these."""
+    return base if isinstance(base, int) and base <= 1 else base**exponent
 
 
 _KINDS = {"residues": _Residues, "direction": _Places, "functions": _Forms}
 
 
-def _forms(certificate: "Certificate", claim: "Claim", of: Any) -> _Forms:
+def rational(value: Fraction) -> Any:
+    """Turn a fraction into a number of sympy."""
+    import sympy
+
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _forms(certificate: "Certificate", claim: "Claim") -> _Forms:
     kind = certificate.problem["kind"]
     hidden = _Places if certificate.known.more else _Parities
-    return (hidden if kind == "hidden-set" else _KINDS[kind])(certificate, claim, of)
+    return (hidden if kind == "hidden-set" else _KINDS[kind])(certificate, claim)

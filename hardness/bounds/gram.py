@@ -248,10 +248,11 @@ def of_family(
     if (forms := family.linear_forms) and not obstacle(forms):
         return _of_forms(forms, different(family, members, seed, own, forms), draw)
     sample = _of_codes(family, different(family, members, seed, own), draw)
-    tables = family.factor
-    if tables is None:
+    if family.factor is None:
         return sample
-    return enumerated(sample, lambda start, many: tables.points(start, start + many), tables.n)
+    return enumerated(
+        sample, lambda start, many: family.table_points(start, start + many), family.d - 1
+    )
 
 
 def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:

@@ -114,14 +114,14 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
     if isinstance(family, Symmetric):
         exponent = least_degree(weights(family.fourier))
         return Leaps(exponent, exponent, least_degree(level_weights(family.values)))
-    tables = family.factor
-    if tables is None or secret is None or tables.n > _MOST_BITS:
+    coded = family.factor
+    if coded is None or secret is None or coded.d - 1 > _MOST_BITS:
         return None
-    unit = math.lcm(*(v.denominator for v in tables.family.levels))  # makes levels whole numbers
-    whole = [int(v * unit) for v in tables.family.levels]
-    if max(map(abs, whole)) << tables.n >= _MOST_SUM:
+    unit = math.lcm(*(v.denominator for v in coded.levels))  # makes levels whole numbers
+    whole = [int(v * unit) for v in coded.levels]
+    if max(map(abs, whole)) << coded.d - 1 >= _MOST_SUM:
         return None
-    codes = tables.codes(secret)
+    codes = coded.table_codes(secret)
     seen = _sets(np.array(whole, np.float64)[codes])
     every = [_sets((codes == code).astype(np.float64)) for code in np.unique(codes)]
     shown = np.unique(np.concatenate(every))

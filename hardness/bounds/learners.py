@@ -12,7 +12,7 @@ from hardness.bounds.checker.hidden_sets import HiddenSets
 from hardness.bounds.checker.theorem import Members
 from instances.family import require
 from instances.numbers import write
-from instances.ranges import Range, declared
+from instances.parameters import Range, declared
 
 _CALLED = {"std": "noise-std"}  # what the terms of a certificate call a number
 _WHOLE = Range(1, words="an integer of at least 1")

@@ -16,14 +16,8 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.listedfunctions import (
-    NAME,
-    Functions,
-    ListedFunctions,
-    fits_name,
-)
-from instances.objects import functions_of
-from instances.spec import built_in, resolve
+from instances.listedfunctions import NAME, Functions, ListedFunctions, fits_name
+from instances.spec import built_in, functions_of, resolve
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
@@ -137,8 +131,8 @@ def of_family(family: Family, members: int | None = None) -> Members:
     """
     if isinstance(family, ListedFunctions):
         return functions(family.given, members)
-    factor = family.factor or family.refuse("factor")
-    secrets = factor.listed(_MOST_SECRETS)
+    coded = family.factor or family.refuse("factor")
+    secrets = coded.listed_members(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
     if not all(map(fits_name, names)) or len(set(names)) < len(names):
         raise UsageError(
@@ -148,11 +142,11 @@ def of_family(family: Family, members: int | None = None) -> Members:
     chosen = least_names(names, members)
     if len(chosen) > MEMBERS:
         raise UsageError(too_many(len(chosen), MEMBERS))
-    require_memory(9 * len(chosen) << factor.n, f"the tables of {len(chosen)} members")
-    tables = [_compact(factor.table(secrets[i])) for i in chosen]
+    require_memory(9 * len(chosen) << coded.d - 1, f"the tables of {len(chosen)} members")
+    tables = [_compact(coded.factor_table(secrets[i])) for i in chosen]
 
     def one(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
-        return tables[i][(z < 0) @ (1 << np.arange(factor.n))]
+        return tables[i][(z < 0) @ (1 << np.arange(coded.d - 1))]
 
     return Members(
         kind="factors",
@@ -160,7 +154,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
         sha256=hashlib.sha256(family.spec.encode()).hexdigest(),
         names=tuple(names[i] for i in chosen),
         d=family.d,
-        n=factor.n,
+        n=coded.d - 1,
         outputs=1,
         bound=max(float(np.abs(table).max()) for table in tables),
         one=one,

@@ -4,8 +4,8 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from instances.export import Math
 from instances.numbers import brief, parse, write
+from instances.result import Math
 
 WORD = "vacuous"
 _LONG = 16  # characters of a number that is written in full

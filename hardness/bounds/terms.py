@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from hardness.bounds.checker import written
 from instances import numbers
 from instances.family import require
-from instances.ranges import Range, require_declared
+from instances.parameters import Range, require_declared
 
 _RATIONAL = ("tau", "risk", "success", "gamma")
 _SHARE, _WHOLE = Range(above=0, most=1), Range(1)

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import msgspec
 
 from hardness.icl.prompts import Prompts
-from instances.export import flat
-from instances.result import Result, TableRow
+from instances.result import Result, TableRow, flat
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Matrix = list[list[float]]

@@ -354,8 +354,8 @@ class ProxyOracle:
 
     def value(self, x: Any) -> Array:
         """Return the labels of tokens x (n, k, d): all of them, or none where they do not fit."""
-        questions = self.family.questions or self.family.refuse("questions")
-        tokens = questions.checked(x, self.family).astype(np.float64)
+        checked = self.family.questions or self.family.refuse("questions")
+        tokens = checked(x).astype(np.float64)
         self.meter.require_values(len(tokens))
         labels, each = np.empty(tokens.shape), max(1, SENT // (8 * tokens[:1].size or 1))
         for start in range(0, len(tokens), each):

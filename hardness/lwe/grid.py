@@ -13,9 +13,8 @@ from hardness.lwe.record import Estimate, Estimates
 from hardness.lwe.sets import spec_and_samples
 from instances import numbers
 from instances.errors import ToolkitError, UsageError
-from instances.export import frame
 from instances.parameters import key_values
-from instances.result import Result, TableRow
+from instances.result import Result, TableRow, frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,9 +8,8 @@ import msgspec
 
 from hardness.bounds.certificate import Claim
 from hardness.lwe.models import SMALL_BLOCK
-from instances.export import Math, frame
 from instances.numbers import write
-from instances.result import Result, TableRow
+from instances.result import Math, Result, TableRow, frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame

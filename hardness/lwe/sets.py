@@ -17,13 +17,12 @@ from hardness.lwe.parameters import (
     parse_parameters,
 )
 from hardness.lwe.peer import is_estimator_code, parse_estimator_code
-from instances.catalog import CatalogEntry, catalog
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.numbers import write
 from instances.parameters import split_list
 from instances.residues import next_prime
-from instances.spec import known, parse
+from instances.spec import CatalogEntry, catalog, known, parse
 from instances.text import cut
 
 

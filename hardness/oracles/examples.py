@@ -165,7 +165,8 @@ class ValueOracle:
         stream of its own, in any batching, so tokens that are asked again get fresh noise. Raises
         UsageError for tokens that may not be asked, which costs nothing either.
         """
-        asked = (self.family.questions or self.family.refuse("questions")).checked(x, self.family)
+        checked = self.family.questions or self.family.refuse("questions")
+        asked = checked(x)
         require_examples(self.family, len(asked))  # before they are counted
         self.meter.take_values(len(asked))
         found = self._instance.values(self._next, asked)

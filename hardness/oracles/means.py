@@ -97,17 +97,15 @@ class Listed:
         """List the members in the family's order, and evaluate them."""
         if (reason := unlisted(family)) is not None:
             raise UsageError(reason)
-        tables = family.factor or family.refuse("factor")
-        self.family, size = tables.family, tables.family.size or 0
-        self.secrets = tables.listed(size)
-        require_memory(
-            2 * self.family.code_type.itemsize * size << tables.n, f"the members of {family}"
-        )
-        self.codes = np.empty((size, 1 << tables.n), self.family.code_type)
-        words = tables.points(0, 1 << tables.n)
+        self.family = coded = family.factor or family.refuse("factor")
+        size, n = coded.size or 0, coded.d - 1
+        self.secrets = coded.listed_members(size)
+        require_memory(2 * coded.code_type.itemsize * size << n, f"the members of {family}")
+        self.codes = np.empty((size, 1 << n), coded.code_type)
+        words = coded.table_points(0, 1 << n)
         clean = np.zeros(len(words), np.bool_)
         for row, secret in zip(self.codes, self.secrets, strict=True):
-            row[:] = self.family.codes(secret, words, clean)
+            row[:] = coded.codes(secret, words, clean)
         if int(self.codes.max(initial=0)) >= len(self.family.levels):
             raise UsageError(f"{family}: `codes` gave {self.codes.max()}, beyond its levels")
 
@@ -178,14 +176,13 @@ def unlisted(family: Family) -> str | None:
     >>> unlisted(parse("lpn:n=20,noise=0.1"))[-59:]
     'on 2^20 points: at most 2^27 values are followed one by one'
     """
-    tables = family.factor
-    if tables is None:
+    if family.factor is None:
         return family.lacks("factor")
     if family.members() is None or family.size is None:
         return f"{family.name} given: its members cannot be listed: give the family `members`"
-    if family.size << tables.n > _LISTED:
+    if family.size << family.d - 1 > _LISTED:
         return (
-            f"{family} has {family.size} members on 2^{tables.n} points: at most 2^27 values "
+            f"{family} has {family.size} members on 2^{family.d - 1} points: at most 2^27 values "
             "are followed one by one"
         )
     return None
@@ -229,7 +226,7 @@ def mean_of(family: Coded, query: StatisticalQuery | FactorQuery, secret: Secret
         require_cube(family)
         family.require_member(secret)
         return float(_means(family, query, np.array([secret]))[0][0])
-    codes = (family.factor or family.refuse("factor")).codes(secret)
+    codes = (family.factor or family.refuse("factor")).table_codes(secret)
     tables, closed = by_code(family, query)
     found = float(tables[codes, np.arange(len(codes))].mean())
     return closed + found / 2

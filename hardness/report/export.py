@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from instances import numbers
 from instances.disk import atomic_write, refuse_existing, write_json, write_text
 from instances.errors import UsageError
-from instances.export import Cited, Math, columns, dtype
 from instances.lazy import require_extra
-from instances.result import Result
+from instances.result import Cited, Math, Result, columns, dtype
 from instances.text import cut, printable, shortened
 
 if TYPE_CHECKING:

@@ -16,11 +16,9 @@ from hardness.report.export import ENDINGS
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
 from instances.arguments import located
-from instances.disk import write_bytes
+from instances.disk import one_line, opened, read_json, write_bytes
 from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
-from instances.export import flat, frame
-from instances.result import Result, TableRow
-from instances.strict import one_line, opened, read_json
+from instances.result import Result, TableRow, flat, frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,7 +44,7 @@ class Source:
     """
 
     made: str = ""
-    read: str = "instances.strict:read_json"
+    read: str = "instances.disk:read_json"
     given: str = ""
     store: bool = False
     members: bool = False

@@ -13,9 +13,8 @@ from hardness.runs.least import Threshold
 from hardness.runs.run import Run
 from hardness.runs.stress import FORMAT, Stress
 from hardness.sweep.store import Reader, read
-from instances.disk import damage
+from instances.disk import damage, opened, read_json
 from instances.errors import DamagedFile, UsageError
-from instances.strict import opened, read_json
 
 
 def is_store(path: Path) -> bool:

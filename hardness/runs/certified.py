@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from hardness.bounds import BoundParameters, Certificate, certify
 from hardness.runs.rows import CertificateRow
+from instances.disk import shown
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored
-from instances.strict import shown
 
 
 class Certifier:

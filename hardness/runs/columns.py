@@ -114,7 +114,7 @@ def table(runs: Iterable[Row]) -> "DataFrame":
     >>> found.groupby("param_d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
-    from instances.export import columns
+    from instances.result import columns
 
     rows = list(runs)
     records = [row.record() for row in rows]

@@ -20,11 +20,11 @@ from hardness.oracles import Budget, Spent
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run, learn_once, run
+from instances.disk import one_line
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.result import TableRow
 from instances.spec import parse_stored
-from instances.strict import one_line
 
 Level = Literal["ok", "warning", "failure"]
 SPECS = (

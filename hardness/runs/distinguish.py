@@ -38,10 +38,9 @@ from hardness.runs.record import Record, json_of
 from hardness.runs.run import attempt, require_support
 from instances.coded import Coded, CodedExamples, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
-from instances.export import frame
 from instances.family import Family, Instance, require_examples
 from instances.numbers import outward
-from instances.result import TableRow
+from instances.result import TableRow, frame
 from instances.secrets import Integers, integers
 from instances.streams import BitStream, generator, key
 

@@ -17,9 +17,9 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.names import Value, brief_spec, short
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
+from instances.disk import one_line
 from instances.errors import UsageError
 from instances.numbers import write
-from instances.strict import one_line
 
 Fixed = tuple[tuple[str, Value | str | None], ...]  # columns with the value that all runs have
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")

@@ -35,10 +35,9 @@ from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, run, versions
 from instances.errors import UsageError
-from instances.export import frame
 from instances.family import Family
 from instances.numbers import write
-from instances.result import TableRow
+from instances.result import TableRow, frame
 from instances.spec import parse_stored, require_drawn, spec_of
 from instances.streams import BitStream, key
 

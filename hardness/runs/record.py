@@ -13,9 +13,8 @@ import msgspec
 
 from instances import numbers
 from instances.arguments import located
-from instances.disk import damage, require_format
+from instances.disk import damage, read_json, require_format
 from instances.result import Result
-from instances.strict import read_json
 
 
 class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):

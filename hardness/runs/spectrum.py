@@ -25,13 +25,12 @@ from hardness.learners.spectra import (
 )
 from hardness.oracles import Budget
 from hardness.runs.run import Run, answered, judged, learn_once
-from instances.coded import FactorTables, require_coded
+from instances.coded import Coded, require_coded
 from instances.dense import Dense
 from instances.errors import ToolkitError
-from instances.export import frame
 from instances.family import Family, Instance, Secret, require
 from instances.files import Folder
-from instances.result import Result, TableRow
+from instances.result import Result, TableRow, frame
 from instances.sets import Symmetric
 
 if TYPE_CHECKING:
@@ -207,21 +206,21 @@ def _factor(given: Family, secret: Secret) -> Target:
     """The factor of a label that is a code."""
     family = require_coded(given)
     require_table(family.d)
-    tables = family.factor or family.refuse("factor")
-    target, exponent, leaps = _target(tables, secret)
-    return [target], [spectrum(family.expected(tables.points(0, 1 << tables.n)))], exponent, leaps
+    _ = family.factor or family.refuse("factor")
+    target, exponent, leaps = _target(family, secret)
+    known = spectrum(family.expected(family.table_points(0, 1 << family.d - 1)))
+    return [target], [known], exponent, leaps
 
 
-def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
+def _target(family: Coded, secret: Secret) -> tuple[Spectrum, int, int]:
     """A member's spectrum, its information exponent and its leap."""
-    family = tables.family
     if isinstance(family, Symmetric):
         exponent = least_degree(weights(family.fourier))
         return member_spectrum(family, secret), exponent, exponent
     if forms := family.linear_forms:
         found = residue_spectrum(forms, secret)
     else:
-        found = spectrum(family.fade(tables.table(secret)))
+        found = spectrum(family.fade(family.factor_table(secret)))
     return found, found.information_exponent or 0, leap(found.sets)
 
 

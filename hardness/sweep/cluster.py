@@ -20,9 +20,9 @@ from hardness.oracles import clock
 from hardness.runs.processes import HardLimits, Worker, inherited, own_pickled
 from hardness.sweep.jobs import Finished
 from hardness.sweep.pool import Batch, Engine, answer, attempt, local, require_jobs
+from instances.disk import one_line
 from instances.errors import ToolkitError, UsageError
 from instances.lazy import require_extra
-from instances.strict import one_line
 
 BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds
 _ENGINE = re.compile(

@@ -36,7 +36,8 @@ from hardness.runs.processes import HardLimits
 from hardness.runs.registry import LEARNERS, OBJECTS, parse_learner
 from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
-from instances import strict
+from instances import disk
+from instances.disk import one_line, shown
 from instances.errors import DamagedFile, UsageError, require, unknown
 from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
@@ -44,7 +45,6 @@ from instances.limits import bytes_of
 from instances.numbers import parse, write
 from instances.parameters import key_values, listed, split_list
 from instances.spec import file_of, kind_of, parse_stored, require_drawn, require_stored
-from instances.strict import one_line, shown
 from instances.userfile import split
 
 FORMAT = "hardness-sweep/1"
@@ -146,7 +146,7 @@ class Sweep:
 def read_sweep(path: Path) -> Sweep:
     """Read a sweep file; raises UsageError with the file and the key of a mistake."""
     try:
-        text = strict.read_text(path, _MOST_BYTES)
+        text = disk.read_text(path, _MOST_BYTES)
     except DamagedFile as error:
         raise UsageError(f"{error}: a sweep file (TOML) is needed, of a page or so") from error
     return read_text(text.removeprefix("\ufeff"), str(path)[:200])

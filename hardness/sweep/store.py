@@ -33,9 +33,8 @@ from hardness.runs.columns import (
 )
 from hardness.runs.rows import CertificateRow, Row, SweepRow, ThresholdRow
 from hardness.runs.run import Run
-from instances.disk import atomic_write, os_errors, refuse_existing, refuse_unwritable
+from instances.disk import atomic_write, one_line, os_errors, refuse_existing, refuse_unwritable
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
-from instances.strict import one_line
 
 __all__ = [
     "Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "opened", "read", "reopen"

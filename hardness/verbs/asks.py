@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def specs() -> list[str]:
     """Name families and the catalog, which a SPEC begins with."""
-    from instances.catalog import catalog
-    from instances.spec import known
+    from instances.spec import catalog, known
 
     return [*(f"{name}:" for name in known()), *catalog()]
 

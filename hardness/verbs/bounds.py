@@ -137,7 +137,7 @@ def bound(
     """
     from hardness.bounds import bound as lower
     from hardness.runs.columns import parameters_of
-    from instances.ranges import plain_type
+    from instances.parameters import plain_type
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)

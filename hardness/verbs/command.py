@@ -27,9 +27,8 @@ import click
 from hardness.report.columns import bad, colours, laid_out, screen
 from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
-from instances.errors import Refuted, ToolkitError
+from instances.errors import Refuted, ToolkitError, withdrawn, withdrawn_names
 from instances.text import printable
-from instances.withdrawn import withdrawn, withdrawn_names
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -64,9 +64,8 @@ def demo(
 
 def _require_own(out: Path, force: bool) -> None:
     """Make the folder, and keep files of the demo's names that no demo made."""
-    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.disk import read_json, refuse_existing, refuse_unwritable
     from instances.spec import parse
-    from instances.strict import read_json
 
     if out.exists() and not out.is_dir():
         raise AlreadyExists(f"{out} is a file and was kept: --out of the demo is a folder")

@@ -46,9 +46,8 @@ def list_families(
 def _families() -> "Answer":
     """List all; in words the Darmstadt challenges are one pattern."""
     from hardness.report.text import table
-    from instances.catalog import catalog
     from instances.result import Answer
-    from instances.spec import kind_of, known
+    from instances.spec import catalog, kind_of, known
 
     kinds = {one: kind_of(one) for one in known()}
     listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
@@ -79,9 +78,8 @@ def _families() -> "Answer":
 
 def _family(name: str) -> "Answer":
     """Show a family, or an entry of the catalog."""
-    from instances.catalog import catalog
     from instances.result import Answer
-    from instances.spec import kind_of, parse, spec_of
+    from instances.spec import catalog, kind_of, parse, spec_of
 
     asked = spec_of(name)
     kind = kind_of(asked)
@@ -219,8 +217,7 @@ def _parameters(kind: Any) -> list[dict[str, str]]:
     from dataclasses import MISSING
 
     from instances.numbers import write
-    from instances.parameters import listed
-    from instances.ranges import declared, plain_type
+    from instances.parameters import declared, listed, plain_type
 
     ranges = declared(kind if isinstance(kind, type) else type(kind))
     return [

@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from hardness.verbs.command import command
-from instances.errors import UsageError
+from instances.errors import UsageError, withdrawn
 from instances.lazy import Imported
-from instances.withdrawn import withdrawn
 
 GROUPS = {
     "Families and instances": {

@@ -198,7 +198,7 @@ def functions(source: object) -> str:
 
     Empty for anything else.
     """
-    from instances.objects import spec_of_object
+    from instances.spec import spec_of_object
 
     if isinstance(source, str | PathLike) or hasattr(source, "instance"):
         return text_of(source)
@@ -266,8 +266,7 @@ def _name_of(given: Any) -> str:
 
 def spec_of(given: "Source", command: str) -> str:
     """Return a SPEC as it is, or that of a Family, by which other processes know it."""
-    from instances.objects import spec_of_object
-    from instances.spec import require_spec
+    from instances.spec import require_spec, spec_of_object
 
     if isinstance(given, str | PathLike):
         return str(given)

@@ -22,8 +22,8 @@ from hardness.report.style import COLOURS, SHAPES, style_of, styles_of
 from hardness.runs import compare
 from hardness.runs.registry import LEARNERS
 from instances import UsageError, parse
+from instances.disk import read_json
 from instances.errors import DamagedFile, ToolkitError
-from instances.strict import read_json
 from tests.charts import panels_of, rows_of, said, texts
 from tests.hardness.sweep.here import sweep_here
 from tests.thresholds import thresholds

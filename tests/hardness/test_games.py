@@ -393,7 +393,7 @@ def test_a_learner_in_its_own_process_asks_by_a_table(tmp_path):
 def parities(d, m, **more):
     """The parities of m places of d - 1, as a list of tables."""
     family = parse(f"parity:d={d},m={m}")
-    rows = ["".join(map(str, family.factor.codes(s))) for s in family.members()]
+    rows = ["".join(map(str, family.table_codes(s))) for s in family.members()]
     return Listing(d=d, tables=" ".join(rows), **more)
 
 

@@ -156,8 +156,8 @@ FAMILIES = (
 def chosen(family, count, seed=0):
     rng = np.random.default_rng(seed)
     shape = (count, family.k, family.d)
-    boolean = family.questions.tokens == "boolean"
-    return rng.choice([-1, 1], shape) if boolean else rng.normal(size=shape)
+    signs = family.token_text == "boolean"
+    return rng.choice([-1, 1], shape) if signs else rng.normal(size=shape)
 
 
 @pytest.mark.parametrize("spec", FAMILIES)
@@ -213,12 +213,12 @@ def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
         for spec in ("parity:d=8,m=3", "nice:m=1,k=2,d=4,tokens=gaussian", "direction:m=1,d=4")
     )
     table = [
-        (parity, np.ones((3, 2, 7)), "shape (3, 2, 7) given: (n, 2, 8) is needed"),
+        (parity, np.ones((3, 2, 7)), "shape (3, 2, 7) given: numbers of shape (n, 2, 8) are"),
         (parity, np.full((1, 2, 8), 0.5), "an entry 0.5 given: parity takes -1 and +1"),
         (parity, np.full((1, 2, 8), np.nan), "an entry nan given"),
-        (parity, np.ones((1, 2, 8), bool), "of type bool given"),
-        (real, np.full((1, 2, 4), np.inf), "an entry inf given: numbers up to 1e+100"),
-        (real, np.full((1, 2, 4), 1j), "of type complex128 given"),
+        (parity, np.ones((1, 2, 8), bool), "of type bool and shape"),
+        (real, np.full((1, 2, 4), np.inf), "an entry inf given: at most 1e+100"),
+        (real, np.full((1, 2, 4), 1j), "of type complex128 and shape"),
         (placed, np.ones((1, 2, 4)), "1 in coordinate 0 of token 2 given: it is -1 here"),
     ]
     cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardness.runs.columns import timeless
-from instances.strict import read_json
+from instances.disk import read_json
 from tests.charts import texts
 from tests.conftest import script
 

@@ -31,7 +31,7 @@ def test_factors_are_the_functions(file):
     signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
     assert (family.d, family.size, list(family.members())) == (5, 4, [(0,), (1,), (2,), (3,)])
     for i in range(4):
-        assert np.array_equal(family.factor.table((i,)), signs[i])
+        assert np.array_equal(family.factor_table((i,)), signs[i])
 
 
 @pytest.mark.parametrize("oracle", ["samples", "exact"])

@@ -19,7 +19,7 @@ from instances.secrets import (
     integers,
     uniform,
 )
-from tests.conftest import with_bits
+from tests.conftest import every_token, with_bits
 
 KINDS = ("binary", "ternary", "uniform")
 
@@ -128,7 +128,7 @@ def test_secrets_by_enumeration(kind, q, h):
 def test_the_members_that_are_listed_are_all_functions_once_each(spec):
     """Against tables over all z of all vectors that are secrets."""
     family = parse(spec) if isinstance(spec, str) else with_bits(*spec)
-    table = lambda secret: family.factor.codes(secret).tobytes()  # noqa: E731
+    table = lambda secret: family.table_codes(secret).tobytes()  # noqa: E731
     listed = list(family.members())
     entries = range(-(family.q // 2), family.q - family.q // 2)
     functions = {}
@@ -167,3 +167,14 @@ def test_distributions_are_exact_and_sampled_as_they_say():
 def test_errors_that_hide_everything_leave_nothing_to_learn():
     with pytest.raises(ToolkitError, match="nothing to learn"):
         _ = parse("lwe:n=4,q=3,error=cbd,eta=64").trivial_risk
+
+
+def test_noise_of_lpn_counts_once_in_the_risk_as_that_of_a_parity():
+    lpn, parity = parse("lpn:n=4,h=2,noise=1/10"), parse("parity:d=5,m=2,noise=1/10")
+    x = tokens.unpack(every_token(5), 5)
+    opened = x[:, 0, 0] != x[:, 1, 0]
+    for family in (lpn, parity):
+        apart = [(family.mean(s, x) - family.known(x))[opened] for s in family.members()]
+        enumerated = np.mean([(a**2).sum(axis=(1, 2)) for a in apart])
+        assert family.trivial_risk == pytest.approx(enumerated) == pytest.approx(2 * 0.8**2)
+        assert family.risk_bound == pytest.approx(4)

@@ -11,7 +11,7 @@ import pytest
 from instances import parse
 from instances.errors import UsageError
 from instances.numbers import write
-from instances.ranges import OneOf, Range, declared
+from instances.parameters import OneOf, Range, declared
 from instances.sets import Parity
 from instances.spec import FAMILIES, kind_of
 

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
+from instances.disk import one_line, opened, read_bytes, read_json, shown
 from instances.errors import DamagedFile
-from instances.strict import one_line, opened, read_bytes, read_json, shown
 
 
 def written(tmp_path, content):

@@ -17,7 +17,7 @@ from hardness.runs.groups import Line, Plane, over_one, over_two
 from hardness.runs.rows import SweepRow
 from hardness.runs.stress import Stress
 from hardness.sweep.store import read
-from instances.strict import opened
+from instances.disk import opened
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,7 @@ import hardness
 from hardness.bounds.certificate import NoClaim
 from hardness.report.claims import sentence
 from instances.errors import UsageError
-from tests.hardness.bounds.test_formulas import FAMILIES
+from tests.hardness.bounds.test_formulas import GRIDS
 
 NUMBER = r"(?:about )?-?\d[\d.]*(?:e[+-]?\d+)?(?:/\d+)?"
 PROBABILITY = re.compile(rf"probability (?:at most |at least |of )?({NUMBER})")
@@ -19,7 +19,7 @@ AT_MOST_1 = re.compile(r"(-success|-probability|-error|-correlation|-predictabil
 
 def drawn(rng):
     """A certificate of a spec, of named learners or not; None where there is none."""
-    pick, name = rng.choice, rng.choice([*FAMILIES, "lwr", "lwr", "lwr"])
+    pick, name = rng.choice, rng.choice([*GRIDS, *["lwr"] * 20])
     about = pick(["lwe"] * 4 + [None, "kernel"]) if name == "lwr" else pick([None, "kernel", "gd"])
     goal = {"risk": pick(["0", "1/1000", "1/10", "1/5"]), "success": pick(["1/100", "2/3", "1"])}
     asked = {
@@ -28,11 +28,14 @@ def drawn(rng):
         "gd": {"noise_std": pick(["1/100", "1", "50"]), "steps": pick([1, 1000])},
         "lwe": {"examples": pick([1, 20, 10**4]), "error_bound": pick([1, 2])},
     }[about]  # fmt: skip
-    spec = FAMILIES[name](rng)
     if about == "lwe":
         spec, law = f"lwr:n={rng.randint(1, 40)},p={2 ** rng.randint(1, 3)}", rng.random()
         spec += f",q={2 ** rng.randint(5, 40)},secret="
         spec += pick(["binary", "ternary", "uniform", "cbd,spread=1", f"gaussian,spread={law:.2}"])
+    else:
+        name = "lwr:secret=binary" if name == "lwr" else name
+        values = ",".join(f"{key}={pick([*row])}" for key, row in GRIDS[name].items())
+        spec = f"{name}{',' if ':' in name else ':'}{values}"
     try:
         return hardness.certify(spec, about=about, **asked, **goal)
     except (UsageError, NoClaim):

@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from hardness.bounds import checker
+from hardness.bounds.checker.hidden_sets import vstat_gamma, vstat_rules_out_fewer
 from hardness.bounds.checker.theorem import (
     hypothesis_fits,
     stat_rules_out,
     vstat_rules_out,
     vstat_rules_out_at_least_one_over_t,
 )
+from hardness.bounds.hidden_sets import Johnson, every_set
 from tests.hardness.bounds.test_named_learners import hidden, listed, residues
 
 SMALL = {
@@ -69,6 +72,18 @@ def test_no_query_to_stat_rules_out_more_members_than_the_theorem_says(name):
     assert reached, "the theorem is sharp at some tolerance"
 
 
+def most_ruled_out_by_vstat(rows, reference, t):
+    """The most members that one query of values 0 and 1, or a fraction of one, rules out."""
+    cells, rng = rows.shape[1], np.random.default_rng(5)
+    queries = rng.integers(0, 2, (20_000, cells))
+    if cells <= 13:
+        queries = np.array(list(itertools.product((0, 1), repeat=cells)))
+    queries = np.concatenate([queries, queries * rng.random((len(queries), 1))])
+    means, fixed = queries @ rows.T, (queries @ reference)[:, None]
+    off = np.abs(means - fixed) > np.maximum(1 / t, np.sqrt(means * (1 - means) / t)) + 1e-12
+    return int(off.sum(axis=1).max())
+
+
 @every
 def test_no_query_to_vstat_rules_out_more_members_than_the_theorems_say(name):
     rows, reference, (members, gram, *_) = (
@@ -76,23 +91,31 @@ def test_no_query_to_vstat_rules_out_more_members_than_the_theorems_say(name):
         SMALL[name].reference,
         SMALL[name].known,
     )
-    cells = rows.shape[1]
-    rng = np.random.default_rng(5)
-    queries = np.array(list(itertools.product((0, 1), repeat=cells))) if cells <= 13 else None
-    if queries is None:
-        queries = rng.integers(0, 2, (20_000, cells))
-    queries = np.concatenate([queries, queries * rng.random((len(queries), 1))])
-    means, fixed = queries @ rows.T, (queries @ reference)[:, None]
     ruled_out = 0
     for t in (2, 5, 20, 100):
-        off = np.abs(means - fixed) > np.maximum(1 / t, np.sqrt(means * (1 - means) / t)) + 1e-12
-        true = int(off.sum(axis=1).max())
+        true = most_ruled_out_by_vstat(rows, reference, t)
         bounds = [vstat_rules_out_at_least_one_over_t(members, gram, t).value]
         if gram.moves01 is not None:
             bounds.append(vstat_rules_out(members, gram, t).value)
         assert true <= min(bounds), t
         ruled_out += true
     assert ruled_out
+
+
+@pytest.mark.parametrize(
+    "case", [hidden("1 1 -1", 3), hidden("3 -1 3 3", 4), hidden("1 1 -1 -1", 5, "1/10")]
+)
+def test_no_query_to_vstat_rules_out_a_set_of_so_small_an_average(case):
+    """Against labels that are coins of the mean of all."""
+    rows, problem, c = case.laws, checker.read_problem(case.problem), case.known.more
+    coin = np.tile(rows[:, 1:].reshape(-1, 2).mean(axis=0), rows.shape[1] // 2)
+    reached = 0
+    for t in (1, 2, 5, 20, 100, 10**5):
+        witness = every_set(Johnson(problem=problem), vstat_gamma(problem, c, t))
+        true = most_ruled_out_by_vstat(rows, np.append(0.5, coin), t)
+        assert true <= vstat_rules_out_fewer(problem, c, t, witness).value, t
+        reached = max(reached, true)
+    assert reached == len(rows)  # a fine oracle rules out all members at once
 
 
 @every
