@@ -65,7 +65,8 @@ def rises(spec, counts, model):
 def close(one):
     """Bound what a search may leave: most if blocks are small, or one holds a whole lattice."""
     small = one.beta is not None and one.beta < SMALL_BLOCK
-    if one.name not in COARSE and not (small and one.name in DECODINGS):
+    missed = one.name in DECODINGS and (small or one.model == "bdgl16")
+    if one.name not in COARSE and not missed:
         return CLOSE
     if one.model == "bdgl16":  # one call costs much less than those of a block smaller than that
         return 5.0
