@@ -282,6 +282,19 @@ def _refused(what: str) -> UsageError:
 # ---- run
 
 
+def _built(node: ast.expr, tool: Any) -> Any:
+    """Call what a line names, of the classes LWE and ND of the tool alone, with its numbers."""
+    match node:
+        case ast.Call():
+            named = {str(one.arg): _built(one.value, tool) for one in node.keywords}
+            return _built(node.func, tool)(*(_built(one, tool) for one in node.args), **named)
+        case ast.Attribute():
+            return getattr(_built(node.value, tool), node.attr)
+        case ast.Name(id="LWE" | "ND"):
+            return getattr(tool, node.id)
+    return ast.literal_eval(node)
+
+
 def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[Estimate, ...]:
     """Run the installed lattice-estimator on the line of a problem; raises UsageError without it.
 
@@ -297,7 +310,7 @@ def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[
     try:
         tool: Any = import_module("estimator")
         costs = tool.LWE.estimate(
-            eval(code, {"LWE": tool.LWE, "ND": tool.ND}),  # the line that was written here
+            _built(ast.parse(code, mode="eval").body, tool),
             red_cost_model=getattr(tool.RC, model),
             red_shape_model=setting.shape,
             quiet=True,
