@@ -219,7 +219,7 @@ def reported(details: Any) -> bytes:
     Numbers that are not finite become null; what is no dictionary, or too long, is left out.
 
     >>> reported({"steps": np.int64(3), "loss": float("nan"), "of": (1, 2)})[:33]
-    b'{"steps":3,"loss":null,"of":[1,2'
+    b'{"steps":3,"loss":null,"of":[1,2]'
     """
     details = details if isinstance(details, dict) else {}
     libraries = [name for name in _LIBRARIES if name in sys.modules]  # a result may depend on them
