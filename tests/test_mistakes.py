@@ -113,7 +113,7 @@ MISTAKES = """\
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20
 2 compare parity:d=6,m=2 --over d=6..8 --seeds 0 | at least 1
-1 compare parity:m=2 --over d=6 --out own --force | thesis.tex | not ours
+1 compare parity:m=2 --over d=6 --out own | own exists and was kept: it holds no runs
 2 compare parity:m=1 --over d=4 --learner mine.py:fss | did you mean 'fs'? | nothing was
 2 demo out | `hardness demo -h`
 1 demo --out both | no demo made
@@ -133,7 +133,7 @@ MISTAKES = """\
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure phase empty.db --slice m=3 --out b.svg | It is --where now
 2 figure phase empty.db --out b.svg | no runs are left
-2 figure both-sides out --where m==3 --out b.svg | leave --where out
+1 figure both-sides out --where m==3 --out b.svg | has format 'hardness-results/2'
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
@@ -236,8 +236,8 @@ MISTAKES = """\
 2 reduce attention-to-lwr nowhere --out x.npz | nowhere
 2 reduce sideways x --out y | lwr-to-attention
 1 report nowhere --out r.html | nowhere
-1 report notes.txt | folder of `hardness compare`
-1 report c.json --out r.html | is wanted, which `hardness compare` writes
+1 report notes.txt | a report is of what `hardness compare`
+1 report c.json --out r.html | holds no runs
 2 spectrum --out spectrum.json parity:d=28,m=3 | d may be up to 27
 2 spectrum --out spectrum.json parity:d=64,m=3 --learner elimination | 2^63
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimniation | did you mean 'elimination'

@@ -267,6 +267,13 @@ class Runner:
                 yield index, text
         if not left:
             return
+        if self.cache and (bare := {works[i].learner for i in left if not works[i].key}):
+            names = ", ".join(sorted(bare))
+            warn(
+                f"runs of {names} are not kept in {self.cache.path}, for objects may change: "
+                "hardness.learner(OBJECT, key=...) says which version one is",
+                stacklevel=4,
+            )
         rows, written = list[tuple[str, str]](), clock.now()
         try:
             for place, text in self._done([works[index] for index in left]):

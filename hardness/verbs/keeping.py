@@ -55,7 +55,7 @@ def kept(
     require_folder(out)
     foreign = out and not form and out.exists() and not (out / NAME).exists()
     if out and foreign and not (out.is_dir() and not any(out.iterdir())):
-        raise AlreadyExists(f"{out} exists and holds no runs: it was kept; give another --out")
+        raise AlreadyExists(f"{out} exists and was kept: it holds no runs, give another --out")
     if how.get("fresh") and (out is None or form):
         raise UsageError(f"{called('fresh')} given without a folder: no runs are kept anywhere")
     file = None if out is None or form else out / NAME

@@ -48,7 +48,11 @@ def sweep(
     >>> sweep(few, jobs=1).to_frame()["learner"].tolist()
     ['elimination', 'elimination', 'trivial', 'trivial']
     """
+    from dataclasses import replace
+
+    from hardness.runs.jobs import record_of
     from hardness.runs.results import Runs, read_runs, sort_runs
+    from hardness.runs.run import Run
     from hardness.runs.sweep import read_sweep
     from hardness.verbs import progress
 
@@ -66,14 +70,15 @@ def sweep(
             if many := runner.cache.count:
                 progress.note(f"{many} runs found in {out}, which are not done again")
             runner.cache.ask(asked.filed())
-            for _ in runner.texts(works):
-                pass
+            for place, text in runner.texts(works):
+                if not works[place].key:  # of an object, which no file keeps
+                    kept.append(record_of(Run, text))
         else:
             kept = runner.run(works)
     if out is None:
         return Runs(source="", name=asked.name, runs=sort_runs(kept))
     made: Runs = read_runs(out)
-    return made
+    return replace(made, runs=sort_runs((*made.runs, *kept))) if kept else made
 
 
 def _named(given: "Mapping[str, Any]") -> dict[str, Any]:

@@ -318,7 +318,8 @@ def test_runs_of_an_object_are_kept_by_its_key_alone(objects, tmp_path):
     job = Job(spec=SPEC, learner=plainly, seed=0, budget=Budget(examples=50))
     assert job.key == ""
     with Cache(tmp_path / "runs.db") as cache:
-        run_jobs([job], cache)
+        with pytest.warns(UserWarning, match="runs of guess are not kept"):
+            run_jobs([job], cache)
         assert cache.count == 0
 
 

@@ -219,7 +219,8 @@ def test_a_dictionary_with_objects_is_a_sweep(tmp_path):
     found = front.sweep(asked | {"budget": {"examples": 200}}, jobs=1)
     assert isinstance(found, Runs)
     assert [run.outcome.value for run in found.runs].count("solved") == 2
-    kept = front.sweep(asked, out=tmp_path / "runs.db", jobs=1)
+    with pytest.warns(UserWarning, match="runs of zeros are not kept in"):
+        kept = front.sweep(asked, out=tmp_path / "runs.db", jobs=1)
     assert {run.learner for run in kept.runs} == {"elimination:checks=32", "zeros"}
     with pytest.raises(UsageError, match="the dictionary given: learner: unknown key"):
         front.sweep({"grid": [asked], "learner": 3})
