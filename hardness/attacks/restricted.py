@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hardness.attacks.core import REJECTED, SecretSearch, samples_to_confirm
 from instances import tokens
 from instances.family import Secret
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.samples import Samples
 
 _STEP = 1 << 27  # word operations of a call of the compiled search
@@ -73,7 +74,7 @@ class Restricted(SecretSearch):
     needs = "noisy_parities"
     about: ClassVar[str] = "restricted Gaussian elimination: sparse parities with noise, LPN"
 
-    kept: int = 0
+    kept: Annotated[int, Range(0)] = 0
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that it takes more than 2^50 operations on words, or None."""

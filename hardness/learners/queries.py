@@ -20,16 +20,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Access, Hypothesis, Outcome, member, nothing
+from hardness.learners.learner import (
+    SPENT,
+    Access,
+    BuiltIn,
+    Hypothesis,
+    Outcome,
+    member,
+    nothing,
+)
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
 from hardness.oracles.means import can_follow, listed, unlisted
 from instances import tokens
-from instances.family import Family, require
+from instances.family import Family
+from instances.parameters import Range
 from instances.sets import Symmetric
 
 _TOLERANCE = "the tolerance is too large: answers within it may hide every member"
@@ -119,10 +128,9 @@ class VersionSpace:
         return Hypothesis(predict=predict, outcome=outcome, details=details)
 
 
-class Asking(ABC):
+class Asking(BuiltIn, ABC):
     """A learner by queries, of characters or of members that are listed."""
 
-    revision: ClassVar[int] = 1
     access: ClassVar[Access] = "queries"
 
     def supports(self, family: Family) -> str | None:
@@ -187,10 +195,7 @@ class Pooled(Asking):
     name: ClassVar[str] = "pooled"
     about: ClassVar[str] = "statistical queries that test many candidates at once"
 
-    pool: int = 0
-
-    def __post_init__(self) -> None:
-        require(self.pool >= 0, f"pool={self.pool} given: it must be at least 0")
+    pool: Annotated[int, Range(0)] = 0
 
     def supports(self, family: Family) -> str | None:
         """Return None where every member can be followed, or the reason."""

@@ -146,9 +146,9 @@ def test_what_it_cannot_do_it_says_before_it_starts(learner, spec, said):
 
 
 def test_parameters_out_of_range():
-    with pytest.raises(UsageError, match="2, which is LLL alone, to 80"):
+    with pytest.raises(UsageError, match="block must be between 2 and 80"):
         parse_learner("dual:block=1")
-    with pytest.raises(UsageError, match="weight=-1 given: at least 0"):
+    with pytest.raises(UsageError, match="weight must be at least 0"):
         parse_learner("dual:weight=-1")
 
 

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from hardness.learners.learner import DIVERGED, SPENT, Hypothesis, Outcome, nothing
 from hardness.learners.plugins.objects import described, needs
@@ -163,6 +162,8 @@ class Module(Viewed):
 
     def _train(self, torch: Any, net: Any, held: Data, batches: Batches) -> tuple[Any, Details]:
         """Train: a copy of the module at its best, None if it diverged, and numbers to keep."""
+        from tqdm import tqdm  # which other learners do without
+
         parameters = [p for p in net.parameters() if p.requires_grad]
         adam = partial(torch.optim.AdamW, lr=self.rate, weight_decay=0.0)
         optimizer = (self.optimizer or adam)(parameters)
