@@ -20,9 +20,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from hardness.learners import messages
 from hardness.learners.boundary import LOST, SCRATCH, SENT, below, die_with_parent
 from hardness.learners.learner import Failed, Hypothesis, Learner, Outcome
-from hardness.learners import messages
 from hardness.learners.messages import (
     DETAILS,
     Array,

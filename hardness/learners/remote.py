@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.learners import messages
 from hardness.learners.boundary import SENT, Child, sandboxed, take
 from hardness.learners.learner import (
     SPENT,
@@ -29,7 +30,6 @@ from hardness.learners.learner import (
     Outcome,
     ended_early,
 )
-from hardness.learners import messages
 from hardness.learners.messages import Array, Message, Unsupported, from_child, packed
 from hardness.oracles import clock
 from hardness.oracles.budget import Budget, Meter, Spent
