@@ -195,11 +195,11 @@ def better_candidate(
 
 
 def conclude(
-    family: Family, gathered: Samples, best: Candidate | None, asked: int = 0, **details: Any
+    family: Family, gathered: Samples, best: Candidate | None, sufficient: int = 0, **details: Any
 ) -> Hypothesis:
     """Claim the best candidate of a search if the samples confirm it.
 
-    asked: the samples that the search does well with. With fewer, or too few to confirm a secret,
+    sufficient: samples that the search does well with. With fewer, or too few to confirm a secret,
     the outcome is EXAMPLES_SPENT. A candidate that too few samples favour is named, with `coins`: a
     bound on the probability that labels which are coins favour any secret as much.
     """
@@ -209,9 +209,9 @@ def conclude(
         details |= {"evidence": round(best.evidence, 2), "evidence_wanted": round(threshold, 2)}
         if best.evidence >= threshold:
             return member(family, family.from_linear(best.secret), **details)
-    if len(gathered) >= max(confirm, asked):
+    if len(gathered) >= max(confirm, sufficient):
         return nothing(family, Outcome.NO_CLAIM, **details)
-    details["samples_wanted"] = max(confirm, asked)
+    details["samples_wanted"] = max(confirm, sufficient)
     spare = best.evidence - threshold + SPARE_BITS if best else -math.inf
     if best and len(gathered) < confirm and spare >= GUESS_BITS:
         details["coins"] = 2.0**-spare

@@ -23,7 +23,7 @@ from instances.parameters import Range
 from instances.samples import Samples
 
 _STEP = 1 << 27  # word operations of a call of the compiled search
-_MOST = 2.0**50
+_MAX_OPERATIONS = 2.0**50
 _CHECKED = 256
 _PATIENCE = 30  # times the expected number of trials
 
@@ -80,7 +80,7 @@ class Restricted(SecretSearch):
         """Return that it takes more than 2^50 operations on words, or None."""
         kept, trials = self.trials(forms)
         operations = trials * work(forms.d, kept)
-        if operations > _MOST:
+        if operations > _MAX_OPERATIONS:
             about = math.log2(operations)
             return f"it takes 2^{about:.1f} operations on words or so, at most 2^50 are tried"
         return None

@@ -28,7 +28,7 @@ Signs = NDArray[np.int8]
 Array = NDArray[np.float64]
 Ask = Callable[[Signs], Array]  # (n, places) -> (n,)
 
-_MOST = 1 << 26  # values of a run: minutes
+_MAX_VALUES = 1 << 26  # values of a run: minutes
 _NUMBERS = 1 << 22  # in the tokens of a call
 
 
@@ -52,10 +52,10 @@ class Flips(BuiltIn):
         if (hidden := family.hides) is None:
             return "its members are no functions of how many places of a hidden set are -1"
         values = most_questions(hidden, family.d - 1) * self._times(hidden, family)
-        if values <= _MOST:
+        if values <= _MAX_VALUES:
             return None
         return (
-            f"it would ask {values:.3g} values, at most {_MOST} are asked: "
+            f"it would ask {values:.3g} values, at most {_MAX_VALUES} are asked: "
             f"noise={float(family.noise):g} is too near to 1/2"
         )
 

@@ -183,7 +183,7 @@ def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
 def innermost(learner: Any) -> Any:
     """Give the learner that a decoder asks, or the learner itself."""
     while getattr(learner, "name", "") == "decode":
-        learner = learner.of
+        learner = learner.learner
     return learner
 
 

@@ -232,7 +232,7 @@ class Pooled(Asking):
             while len(left) > 1:
                 chosen = independent(means.members[left], limit)
                 pool = Pool(sets=tuple(means.secret(row) for row in left[chosen]))
-                expected = means.of(pool)[left]
+                expected = means.expectations(pool)[left]
                 answer = oracle.ask(pool)
                 asked += 1
                 fits = np.abs(expected - answer) <= tau
@@ -247,8 +247,8 @@ class Pooled(Asking):
         return member(family, means.secret(left[0]), asked=asked, last_pool=limit)
 
 
-def independent(members: NDArray[np.int64], most: int) -> list[int]:
-    """Choose an odd number of rows, up to `most`, whose parities are independent over GF(2).
+def independent(members: NDArray[np.int64], limit: int) -> list[int]:
+    """Choose an odd number of rows, up to `limit`, whose parities are independent over GF(2).
 
     Independent parities are independent signs, so each has the same large mean under their pool.
 
@@ -264,13 +264,13 @@ def independent(members: NDArray[np.int64], most: int) -> list[int]:
         if vector:
             basis[vector.bit_length()] = vector
             chosen.append(i)
-            if len(chosen) == most:
+            if len(chosen) == limit:
                 break
     return chosen if len(chosen) % 2 else chosen[:-1]  # an even number would have ties
 
 
-def pool_size(tau: float, signal: float, most: int) -> int:
-    """The largest odd L up to `most` whose pool of independent parities has a mean above tau.
+def pool_size(tau: float, signal: float, limit: int) -> int:
+    """The largest odd L up to `limit` whose pool of independent parities has a mean above tau.
 
     The mean is signal C(L-1, (L-1)/2) / 2^(L-1).
 
@@ -278,7 +278,7 @@ def pool_size(tau: float, signal: float, most: int) -> int:
     (15, 19)
     """
     size, mean = 1, signal
-    while size + 2 <= most and mean * size / (size + 1) > tau:
+    while size + 2 <= limit and mean * size / (size + 1) > tau:
         mean *= size / (size + 1)
         size += 2
     return size

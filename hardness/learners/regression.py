@@ -130,14 +130,14 @@ class LowDegree(BuiltIn):
         try:
             while used < self.oversample * size:
                 wanted = min(_BLOCK, shown.enough(self.oversample * size - used))
-                z, values = shown.of(oracle.draw(wanted))
+                z, values = shown.read(oracle.draw(wanted))
                 features = _monomials(z, columns)
                 gram += features.T @ features
                 moments.append(features.T @ values)
                 used += len(z)
             moment = sum(moments[1:], moments[0])
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
-            z, values = shown.of(oracle.draw(_BLOCK))
+            z, values = shown.read(oracle.draw(_BLOCK))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
         fitted = (_monomials(z, columns) @ coefficients).ravel()
@@ -161,7 +161,7 @@ class _Factors:
     def __init__(self, family: Coded) -> None:
         self.family, self.bits, self.enough = family, family.d - 1, family.enough
 
-    def of(self, examples: Examples) -> tuple[Array, Array]:
+    def read(self, examples: Examples) -> tuple[Array, Array]:
         block = reduce(examples)
         return block.z(), block.values
 
@@ -178,7 +178,7 @@ class _Rows:
     def enough(self, rows: int) -> int:
         return -(-rows // self.count)
 
-    def of(self, examples: Examples) -> tuple[Array, Array]:
+    def read(self, examples: Examples) -> tuple[Array, Array]:
         x, y = examples.x, examples.y - self.family.known(examples.x)
         return self._turned(x), y[:, : self.count].reshape(-1, self.family.d)
 

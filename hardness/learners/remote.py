@@ -44,7 +44,7 @@ from instances.userfile import pickled
 _LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
 _NUMBERS = 1 << 20  # of a query's table that is sent at once
 _DEEP = 6  # levels of what a user's learner reports
-_OWN = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)  # what it may say of itself
+_CLAIMABLE = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)  # what it may say of itself
 _M = TypeVar("_M", bound=Message)
 _ABSENT = ("FileNotFoundError", "PermissionError", "OSError")  # what a sandbox makes it raise
 
@@ -316,7 +316,7 @@ class Talk:
         return Hypothesis(
             predict=predict,
             secret=_claimed(message.secret, family),
-            outcome=outcome if outcome in _OWN else None,
+            outcome=outcome if outcome in _CLAIMABLE else None,
             details={"reported": details} if details else {},
             layer=layer,
             model=message.weights or None,

@@ -88,7 +88,7 @@ def on_purpose(share):
 
 def decoded(instance, wrong, family=None, seed=0):
     oracle = ExampleOracle(family or instance, Meter(Budget()))
-    return Decoder(of=Planted(instance, wrong)).learn(oracle, _rng(seed))
+    return Decoder(learner=Planted(instance, wrong)).learn(oracle, _rng(seed))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -150,7 +150,7 @@ class Slow(Planted):
 def test_reading_keeps_to_the_budget_of_seconds():
     instance = parse("lwr:n=64,q=64,p=2,secret=binary").instance(0)
     meter = Meter(Budget(seconds=5.0))
-    found = Decoder(of=Slow(instance, by_chance(0.0))).learn(
+    found = Decoder(learner=Slow(instance, by_chance(0.0))).learn(
         ExampleOracle(instance, meter), _rng(0)
     )
     assert found.outcome is Outcome.SECONDS_SPENT
@@ -170,7 +170,7 @@ class Offering(Planted):
 def test_what_a_learner_offered_is_read_if_its_examples_are_spent():
     instance = parse("lwr:n=16,q=64,p=8,secret=binary").instance(0)
     oracle = ExampleOracle(instance, Meter(Budget(examples=400)))
-    found = Decoder(of=Offering(instance, by_chance(0.0))).learn(oracle, _rng(0))
+    found = Decoder(learner=Offering(instance, by_chance(0.0))).learn(oracle, _rng(0))
     assert instance.family.same(found.secret, instance.hidden.secret)
     assert found.details["learner_outcome"] == Outcome.EXAMPLES_SPENT.value
 
@@ -183,7 +183,7 @@ def test_what_fails_while_it_is_asked_is_let_go_of():
 
     learner = Slow(instance, broken)
     with pytest.raises(Failed):
-        Decoder(of=learner).learn(ExampleOracle(instance, Meter(Budget())), _rng(0))
+        Decoder(learner=learner).learn(ExampleOracle(instance, Meter(Budget())), _rng(0))
     assert learner.closed == 1
 
 
@@ -201,7 +201,7 @@ def test_no_secret_is_claimed_that_is_not_there(runs, monkeypatch):
         assert decoded(instance, by_chance(0.5), seed=seed).secret is None
         assert decoded(other, by_chance(0.0), family=instance, seed=seed).secret is None
         oracle = ExampleOracle(instance, Meter(Budget()))
-        assert Decoder(of=Plane(instance, None)).learn(oracle, _rng(seed)).secret is None
+        assert Decoder(learner=Plane(instance, None)).learn(oracle, _rng(seed)).secret is None
 
 
 def test_attack_reads_the_secret_off_learners_built_in_and_from_a_file(hardness):
@@ -256,9 +256,9 @@ def test_a_claim_of_the_learner_itself_is_weighed():
     family = parse("lwr:n=6,q=16,p=2,secret=binary")
     instance, oracle = family.instance(0), lambda: ExampleOracle(instance, Meter(Budget()))
     right = instance.hidden.secret
-    found = Decoder(of=Claims(instance, right)).learn(oracle(), _rng(0))
+    found = Decoder(learner=Claims(instance, right)).learn(oracle(), _rng(0))
     assert (found.secret, found.outcome, found.details["points"]) == (right, None, 0)
     assert found.details["evidence"] >= found.details["evidence_wanted"]
     for wrong in (right[::-1], right[:-1]):
-        found = Decoder(of=Claims(instance, wrong)).learn(oracle(), _rng(0))
+        found = Decoder(learner=Claims(instance, wrong)).learn(oracle(), _rng(0))
         assert (found.secret, found.outcome) == (None, Outcome.NO_CLAIM)

@@ -290,9 +290,9 @@ def test_means_of_listed_members_by_enumeration(family, seed):
             continue
         asked = query(kind, family, seed)
         wanted = [enumerate_mean(asked, family, s) for s in listed.secrets]
-        np.testing.assert_allclose(listed.of(asked), wanted, atol=1e-12)
+        np.testing.assert_allclose(listed.expectations(asked), wanted, atol=1e-12)
         if family.hidden_sets:
-            np.testing.assert_allclose(Means(family).of(asked), wanted, atol=1e-12)
+            np.testing.assert_allclose(Means(family).expectations(asked), wanted, atol=1e-12)
         instance = family.instance(seed)
         found = ExactOracle(instance, TENTH, meter()).ask(asked)
         place = listed.secrets.index(instance.hidden.secret)

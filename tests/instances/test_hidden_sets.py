@@ -186,7 +186,7 @@ def test_exact_means_are_those_of_all_tokens(m):
             factor = np.where(opened, sign * clean, float(family.known_constant))
             y[:, :, 0] = x[:, :, 0] * factor[:, None]
             wanted += chance * formula(z, opened * sign * clean, x, y).mean()
-        found = members.of(query)[members.secrets.index(secret)]
+        found = members.expectations(query)[members.secrets.index(secret)]
         assert found == pytest.approx(wanted, abs=1e-12)
         assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
 

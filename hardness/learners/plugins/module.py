@@ -83,8 +83,8 @@ class Module(Viewed):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            callable(self.given) and self.name != "<lambda>",
-            f"Module: {described(self.given)} given: a torch module is needed, or make() "
+            callable(self.wrapped) and self.name != "<lambda>",
+            f"Module: {described(self.wrapped)} given: a torch module is needed, or make() "
             "or make(inputs, outputs) that gives one; of a lambda say name='...' as well",
         )
         for name in ("steps", "batch", "patience"):
@@ -135,12 +135,12 @@ class Module(Viewed):
     def _made(self, torch: Any, held: Data) -> Any:
         """Make the module and run it once: lazy layers learn their sizes; raises UsageError."""
         outputs = held.y.shape[-1] if held.y.ndim > 1 else 1
-        if isinstance(self.given, torch.nn.Module):
-            net = copy.deepcopy(self.given)
+        if isinstance(self.wrapped, torch.nn.Module):
+            net = copy.deepcopy(self.wrapped)
             if not self.warm_start:
                 redraw(torch, net)
         else:
-            net = self.given(*(held.x.shape[-1], outputs)[: len(needs(self.given))])
+            net = self.wrapped(*(held.x.shape[-1], outputs)[: len(needs(self.wrapped))])
         if not isinstance(net, torch.nn.Module):
             raise UsageError(f"Module: {described(net)} was made: a torch module is needed")
         x, y, predict = held.x[:2], held.y[:2], predictor(net.float())
