@@ -148,7 +148,7 @@ LEARNERS = [
     ("mlp:view=signs", "z or tokens"),
     *((f"flips:confidence={v}", "must be above 0") for v in (0, 1)),
     *(case for case in GONE if case[0].startswith(tuple(registry.LEARNERS))),
-    *((text, "given") for text in ("primal:block=1", "primal:start=2", "primal:samples=-1")),
+    *((text, "given") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
     ("modlinear:checks=7", "given"),
     ("staged:mode=theory", "practical or paper"),
     *((f"mine.py{end}", "write path.py:Name") for end in ("", ":", ":9x")),

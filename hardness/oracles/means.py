@@ -302,8 +302,8 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     d = family.d
     if 2 * d > MAX_COORDINATES:
         raise UsageError(
-            f"d={d} given: a query of raw tokens is averaged over 4^d, 2d <= {MAX_COORDINATES}; ask a "
-            "Character, a Pool, a Table or a Factor of z and the label's factor"
+            f"d={d} given: a query of raw tokens is averaged over 4^d, 2d <= {MAX_COORDINATES}: "
+            "ask a Character, a Pool, a Table or a Factor of z and the label's factor"
         )
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
     tables = np.zeros((levels, 1 << (d - 1)))

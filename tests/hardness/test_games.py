@@ -362,34 +362,6 @@ def test_tables_that_are_no_query_are_refused():
             by_code(other, asked)
 
 
-LEARNER = """
-import numpy as np
-from hardness.oracles import Table
-from hardness.learners import member
-
-class Asks:
-    access = "queries"
-
-    def supports(self, family):
-        return None
-
-    def learn(self, oracle, rng):
-        family = oracle.family
-        table = np.ones((2, 2 ** (family.d - 1)))
-        table[1] = -1
-        answer = oracle.ask(Table(family=family, table=table))
-        return member(family, (1, 2, 3) if abs(answer) < 0.01 else (2, 3, 4))
-"""
-
-
-def test_a_learner_in_its_own_process_asks_by_a_table(tmp_path):
-    (tmp_path / "asks.py").write_text(LEARNER)
-    learner = parse_learner(f"{tmp_path / 'asks.py'}:Asks")
-    instance = parse("profile:g=majority,d=6,m=3").instance(0)
-    found = run(learner, instance, Budget(), 0, "exact")
-    assert found.details["claimed_secret"] == [1, 2, 3]
-
-
 def parities(d, m, **more):
     """The parities of m places of d - 1, as a list of tables."""
     family = parse(f"parity:d={d},m={m}")
