@@ -500,8 +500,7 @@ class Lpn(Modular):
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
     noise: Annotated[
-        Fraction,
-        Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
+        Fraction, Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)")
     ] = field()  # required
 
     def check(self) -> None:

@@ -125,13 +125,7 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
         product = nmod_mat(len(a), n, a.ravel().tolist(), q) * through
         a = -np.array([int(v) for v in product.entries()], np.int64).reshape(a.shape) % q
     return Embedding(
-        samples=gathered,
-        kept=kept,
-        rows=rows,
-        others=others,
-        a=a,
-        shape=scaling,
-        through=through,
+        samples=gathered, kept=kept, rows=rows, others=others, a=a, shape=scaling, through=through
     )
 
 

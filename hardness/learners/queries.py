@@ -25,15 +25,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import (
-    SPENT,
-    Access,
-    BuiltIn,
-    Hypothesis,
-    Outcome,
-    member,
-    nothing,
-)
+from hardness.learners.learner import SPENT, Access, BuiltIn, Hypothesis, Outcome, member, nothing
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
 from hardness.oracles.means import can_follow, listed, unlisted
 from instances import tokens

@@ -11,14 +11,7 @@ import pytest
 
 from hardness.bounds import certify, verify
 from hardness.bounds.check import check
-from hardness.oracles import (
-    Character,
-    Correlational,
-    Factor,
-    Pool,
-    Query,
-    Table,
-)
+from hardness.oracles import Character, Correlational, Factor, Pool, Query, Table
 from hardness.oracles.means import listed, mean_of
 from hardness.runs.risk import measure
 from instances import ToolkitError, UsageError, parse, tokens

@@ -343,14 +343,12 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
     return Claim("information-floor", value, at, form, "information", numbers)
 
 
-def needed_by_learners(
-    problem: Any, terms: Terms, known: Known, queries: list[Claim]
-) -> list[Claim]:
-    """The queries of each kind that is queries, and the examples, that a learner needs."""
-    general = known.gram.general or all(query.quantity == "csq" for query in queries)
+def needed_by_learners(problem: Any, terms: Terms, known: Known, kinds: list[Claim]) -> list[Claim]:
+    """The queries of each kind that is asked, and the examples, that a learner needs."""
+    general = known.gram.general or all(query.quantity == "csq" for query in kinds)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)
-    claims = [queries_needed(query, known.members, fits, terms) for query in queries]
+    claims = [queries_needed(query, known.members, fits, terms) for query in kinds]
     if problem.levels is not None:
         claims.append(information_floor(problem.levels, known.members, fits, terms))
     return claims

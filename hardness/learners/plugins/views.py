@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import (
-    SPENT,
-    Access,
-    Failed,
-    Hypothesis,
-    Outcome,
-    Predict,
-    nothing,
-)
+from hardness.learners.learner import SPENT, Access, Failed, Hypothesis, Outcome, Predict, nothing
 from hardness.learners.plugins.objects import described, first_line, takes_examples, takes_rng
 from hardness.learners.reduced import known_factor, predictor
 from hardness.oracles import Spent

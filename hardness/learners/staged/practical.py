@@ -107,8 +107,7 @@ def run_practical(settings: Settings, progress: Progress, rng: np.random.Generat
         data, held_out = progress.data, progress.held_out
         try:
             require_memory(
-                _ARRAYS * data.x.nbytes,
-                f"d={data.d} with {len(data) + len(held_out)} examples",
+                _ARRAYS * data.x.nbytes, f"d={data.d} with {len(data) + len(held_out)} examples"
             )
         except TooLarge as error:
             if not progress.best:

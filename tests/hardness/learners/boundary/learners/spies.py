@@ -62,11 +62,7 @@ def search(look):
             with suppress(OSError):
                 if path.name != "look.json" and path.is_file():
                     examine(f"a file in {folder.name}", path.read_bytes())
-    return {
-        "found": sorted(found),
-        "opened": sorted(opened),
-        "arguments": sys.argv[1:],
-    }
+    return {"found": sorted(found), "opened": sorted(opened), "arguments": sys.argv[1:]}
 
 
 def memory(pid):
