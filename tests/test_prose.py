@@ -1,4 +1,4 @@
-"""The manual, the README, help texts and public docstrings are short sentences in the field's words.
+"""The manual, README, help texts and public docstrings are short sentences in the field's words.
 
 Not covered yet: pages in UNWRITTEN, words of pages of proofs, error messages, comments, and
 docstrings that `hardness` does not export. Where a page is named in UNWRITTEN but is in order,
@@ -23,8 +23,7 @@ UNWRITTEN = {
     f"docs/{name}.md"
     for name in (
         *("design", "estimate", "estimate-formulas", "growth", "least", "python", "reports"),
-        *("rungs", "sweeps", "sources", "own-data", "membership", "transformer", "binding"),
-        *("bounds-as-formulas", "promises"),
+        *("rungs", "sweeps", "sources"),
     )
 }
 # What to write instead: an inverted order, an idiom, or a word that the glossary replaces. Words
@@ -63,7 +62,7 @@ def prose(text: str) -> Iterator[str]:
     text = re.sub(r"^(?:>>>|\.\.\. |\||!\[| {4,}\S).*$", "", text, flags=re.M)
     text = re.sub(r"\$[^$]*\$|`[^`]*`", "X", text)
     text = re.sub(r"<a id=[^>]*></a>|\[\[?([^\]]*)\]\]?\([^)]*\)", r"\1", text)
-    for block in re.split(r"\n\s*\n|\n\s*(?:[-*>]|\d+\.) |\n(?=#)|\n(?=\S+\n  \S)", text):
+    for block in re.split(r"\n\s*\n|\n\s*(?:[-*>]|\d+\.) |\s·\s|\n(?=#)|\n(?=\S+\n  \S)", text):
         if words := block.split():
             yield " ".join(words)
 
