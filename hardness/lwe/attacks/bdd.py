@@ -10,7 +10,7 @@ r_j.
 Cost: K (BKZ-beta + one call for a shortest vector of dimension eta + 1 + (d - eta)^2) operations, K
 repetitions of that probability.
 
-Searched: beta, d and eta, which begins at the least that decodes.
+Searched: all beta, d and eta that may cost less than the best so far; of very many d, some.
 
 Heuristics: the shape of reduced bases; the Gaussian heuristic for the last block [LP11].
 

@@ -9,7 +9,8 @@ is.
 Cost: K (BKZ-beta + |S| (one call of dimension eta + 1 + (d - eta)^2)), |S| guesses of weight at
 most w, K repetitions of the joint probability.
 
-Searched: beta, zeta, d, eta, and all w. |S| is at most what the lattice tells apart.
+Searched: beta, zeta and w on a grid; in turns all beta, d and eta, and guesses near the best. |S|
+is at most what the lattice tells apart.
 
 Heuristics: as of `bdd`; guesses are ordered by their weight alone.
 

@@ -8,7 +8,8 @@ P[|x| < r_j/2] each, and both halves are rounded alike, E[max(0, 1 - |x|/r_j)] e
 
 Cost: K (BKZ-beta + |S|^(1/2) d^2), K repetitions of the joint probability.
 
-Searched: beta, zeta, d, and all w. |S| is at most what the lattice tells apart.
+Searched: beta, zeta and w on a grid; in turns all beta and d, and guesses near the best. |S| is at
+most what the lattice tells apart.
 
 Heuristics: the shape of reduced bases; halves count as independent, and |S|^(1/2) favours the
 attack: a half of weight w/2 has more.
