@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.lwe.success import SUCCESS
 from instances.errors import unknown
 from instances.family import require
+from instances.text import cut
 
 Array = NDArray[Any]  # of floats, or of truth values
 Integers = NDArray[np.int64]
 
-_SURE = 1e-12  # of failure: roots of 1 less it are still below 1
+MOST_SUCCESS = 1 - 1e-12  # whose roots are still below 1
 _FAR = 1e300  # ln of lengths that no vector has
 SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
 SMALL_BLOCK = 50  # below it models of cost say little
@@ -286,7 +287,7 @@ class Setting:
     def __post_init__(self) -> None:
         """Refuse a probability that no attack or every coin has; raises UsageError."""
         require(
-            0.5 <= self.success <= 1 - _SURE,
+            0.5 <= self.success <= MOST_SUCCESS,
             f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
         )
 
@@ -300,8 +301,8 @@ def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS)
     key = name.strip().lower()
     if _NAMED.get(key, key) not in MODELS:
         raise unknown("cost model", name, [*_NAMED, *MODELS])
-    if shape is not None and shape.lower() not in SHAPES:
-        raise unknown("shape", shape, list(SHAPES))
+    shown = f"unknown shape '{cut(shape or '', 60)}': one of {', '.join(SHAPES)}"
+    require(shape is None or shape.lower() in SHAPES, shown)
     return Setting(
         model=MODELS[_NAMED.get(key, key)], shape=(shape or "gsa").lower(), success=success
     )
@@ -346,19 +347,27 @@ def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Arra
     never = volume / d - d * slope  # the mean is at most as much more
     ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
     arrays = np.broadcast_arrays(last, *ends, d, slope, volume)
-    last, low, high, d, slope, volume = (np.array(x, float) for x in arrays)
+    whole, *bounds = (np.array(x, float) for x in arrays)
+    last, low, high, d, slope, volume = (x.ravel() for x in (whole, *bounds))
     below, above = np.minimum(low, volume / d) - slope * d, np.maximum(volume / d, high)
+    open_ = np.arange(last.size)  # whose volume is not yet right
     for _ in range(64):
-        start = np.clip(np.ceil((low - last) / slope), 0, d)
-        end = np.clip(np.floor((high - last) / slope) + 1, start, d)
+        start = np.maximum(0, np.minimum(np.ceil((low - last) / slope), d))
+        end = np.maximum(start, np.minimum(np.floor((high - last) / slope) + 1, d))
         inner = (end - start) * (last + slope * (start + end - 1) / 2)
         missing = volume - start * low - (d - end) * high - inner
-        if (abs(missing) <= 1e-13 * abs(volume) + 1e-12).all():
-            break
         below, above = np.where(missing > 0, last, below), np.where(missing > 0, above, last)
         newton = last + missing / np.maximum(end - start, 1)
-        last = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
-    return last, low, high
+        newton = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
+        wrong = abs(missing) > 1e-13 * abs(volume) + 1e-12
+        whole.flat[open_] = np.where(wrong, newton, last)
+        if not wrong.any():
+            break
+        open_, last = open_[wrong], newton[wrong]
+        low, high, d, slope, volume, below, above = (
+            x[wrong] for x in (low, high, d, slope, volume, below, above)
+        )
+    return whole, bounds[0], bounds[1]
 
 
 def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:

@@ -7,6 +7,7 @@ thousands of bits, errors of any width, rounding to a p that does not divide q.
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,7 +34,7 @@ from hardness.lwe.laws import (
     uniform,
 )
 from instances import numbers
-from instances.errors import unknown
+from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.lwe import Modular
 from instances.parameters import key_values, split_list
@@ -107,7 +108,8 @@ class LweParameters:
         """Why no attack applies to so few samples; empty where one may."""
         if self.samples is None or self.samples >= self.unique:
             return ""
-        return f"{self.samples} samples leave several secrets: {self.unique} single one out"
+        given = "1 sample leaves" if self.samples == 1 else f"{self.samples} samples leave"
+        return f"{given} several secrets: {self.unique} single one out"
 
     @property
     def rows(self) -> int | None:
@@ -313,7 +315,9 @@ def modulus(text: str, key: str = "q") -> int:
     >>> modulus("2^10-3")
     1021
     """
-    integer = long_integer(text, key)
+    integer = 0
+    with suppress(UsageError):
+        integer = long_integer(text, key)
     require(
         integer >= 2 and integer.bit_length() <= _MOST_BITS,
         f"{key}={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",

@@ -129,6 +129,7 @@ def _gaussian(deviation: Fraction) -> tuple[str, str]:
 
 
 def _interval(low: Fraction, high: Fraction) -> tuple[str, str]:
+    require(low < high, f"a uniform law on {low}..{high} given: the first number is the smaller")
     name = _NAMED.get((int(low), int(high)))
     ends = f"{low}..{high}"
     return name or f"range,spread={ends}", f"error={name or f'uniform,width={ends}'}"

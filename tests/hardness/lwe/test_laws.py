@@ -185,7 +185,7 @@ REFUSED = {  # what stands beside n=64 and q=97, and what the line says
     "sigma=1,secret=[1:9],h=3": "h=3 given with counts",
     "sigma=1,secret=[1:9],spread=3": "with spread",
     "sigma=1,secret=range,spread=3..3": "at least 2 values",
-    "sigma=1,secret=tuniform,spread=7": "256 values given with q=97",
+    "sigma=1,secret=tuniform,spread=7": "the 257 values -2^7 .. 2^7",
     "sigma=1,secret=binary,h=65": "h=65 given with n=64",
     "sigma=1,secret=heap": "unknown secret 'heap'",
     "error=[1:9]": "without a number of samples",
