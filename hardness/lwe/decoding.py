@@ -9,7 +9,7 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 
 import math
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from hardness.lwe.models import (
     roomy_dimension,
 )
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate
 from hardness.lwe.scan import refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
@@ -173,12 +173,13 @@ class Decoding:
         self.success = setting.success
         self.n = parameters.n
         self.rows = math.inf if parameters.rows is None else parameters.rows
-        self.reason = parameters.no_lattice or parameters.no_rows or parameters.too_few
-        if not self.reason and parameters.error is not None:
-            self.ln_width = parameters.ln_q - parameters.error.ln_deviation
-            self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
-            narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
-            self.reason = "" if narrow else "the errors are too wide for q"
+        reason = parameters.no_lattice or parameters.too_few
+        if reason or parameters.error is None:
+            raise NoEstimate(reason)
+        self.ln_width = parameters.ln_q - parameters.error.ln_deviation
+        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+        if self.ln_width <= math.log(2 * math.pi * math.e) / 2 or self.ln_ratio <= 0:
+            raise NoEstimate("the errors are too wide for q")
 
     def blocks(self, bits: float) -> Integers:
         """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
@@ -480,51 +481,37 @@ def _runs(counts: Integers) -> tuple[Integers, Integers]:
 
 
 def decoded(
-    name: str,
-    source: str,
     lattice: Decoding,
     price: Callable[..., Priced],
     guesses: Guesses | None = None,
     root: int = 0,
-) -> Estimate:
-    """Estimate an attack at its least cost; root: which of the guesses is stored, none if 0."""
-    refused = partial(Estimate, name=name, kind="heuristic model", source=source)
-    if lattice.reason:
-        return refused(reason=lattice.reason)
+) -> Fields:
+    """Describe an attack at its least cost; root: which of the guesses is stored, none if 0."""
     point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
-        return refused(reason=reason)
+        raise NoEstimate(reason)
     beta, zeta, weight, d, _ = point
-    cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
-    if not math.isfinite(cost["rop"]):
-        return refused(reason="more guesses than the lattice tells apart")
-    eta, m = int(cost["eta"]), d - (lattice.n - zeta)
-    stored = float(cost["space"]) / root if root else 0.0
+    at = {key: float(v[0]) for key, v in price(*(np.array([v]) for v in point)).items()}
+    if not math.isfinite(at["rop"]):
+        raise NoEstimate("more guesses than the lattice tells apart")
+    eta, m = int(at["eta"]), d - (lattice.n - zeta)
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
-    return Estimate(
-        name=name,
-        kind="heuristic model",
-        source=source,
-        rop=float(cost["rop"]),
-        red=float(cost["red"]),
-        svp=float(cost["svp"]),
-        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored),
-        sample_bits=lattice.parameters.label_bits(m),
-        repetitions=float(cost["repetitions"]),
-        space=float(cost["space"]),
-        prob=math.exp(float(cost["ln_prob"])),
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        eta=eta,
-        zeta=zeta,
-        weight=weight if zeta else None,
-        d=d,
-        m=m,
-        search="scan of beta, zeta, d, eta; all weights" if zeta else "scan of beta, d and eta",
-        note="; ".join(notes),
-        model=lattice.model.name,
-        shape=lattice.shape,
-    )
+    stored = at["space"] / root if root else 0.0
+    return {
+        **{key: at[key] for key in ("rop", "red", "svp", "repetitions", "space")},
+        "mem": max(float(lattice.model.memory(max(beta, eta + 1))), stored),
+        "sample_bits": lattice.parameters.label_bits(m),
+        "prob": math.exp(at["ln_prob"]),
+        "delta": math.exp(float(log_delta(beta))),
+        "beta": beta,
+        "eta": eta,
+        "zeta": zeta,
+        "weight": weight if zeta else None,
+        "d": d,
+        "m": m,
+        "search": "scan of beta, zeta, d, eta; all weights" if zeta else "all beta, d and eta",
+        "note": "; ".join(notes),
+    }

@@ -137,7 +137,7 @@ class LweParameters:
             return "q = 2: a flip is as large as the modulus"
         if self.error is None or not self.error.deviation:
             return "no error: linear algebra does it"
-        return "" if self.secret.deviation else "there is one secret only"
+        return self.no_rows if self.secret.deviation else "there is one secret only"
 
     def shifted(self) -> "LweParameters":
         """Subtract the likeliest values of secrets and errors, which is public.

@@ -22,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "PosVir21"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd", "heuristic model", "PosVir21", reduces=True)
+def bdd(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -49,4 +48,4 @@ def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": np.zeros(len(eta)), "eta": eta}
 
-    return decoded("bdd", SOURCE, lattice, price)
+    return decoded(lattice, price)

@@ -22,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "ACW19, PosVir21, LP11"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd_hybrid", "heuristic model", "ACW19, PosVir21, LP11", reduces=True)
+def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -52,4 +51,4 @@ def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": space, "eta": eta}
 
-    return decoded("bdd_hybrid", SOURCE, lattice, price, guesses)
+    return decoded(lattice, price, guesses)

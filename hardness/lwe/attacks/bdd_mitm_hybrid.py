@@ -22,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "HG07, Wun19, LP11"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd_mitm_hybrid", "heuristic model", "HG07, Wun19, LP11", reduces=True)
+def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -49,4 +48,4 @@ def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": space, "eta": eta}
 
-    return decoded("bdd_mitm_hybrid", SOURCE, lattice, price, guesses, root=2)
+    return decoded(lattice, price, guesses, root=2)
