@@ -7,6 +7,7 @@ are log2 of operations, lengths natural logarithms.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,22 +31,11 @@ _SMALL_BETA = np.array([2.0, 5, 10, 15, 20, 25, 28, 40])
 _SMALL_LOG_DELTA = np.log([1.0219, 1.01862, 1.01616, 1.01485, 1.0142, 1.01342, 1.01331, 1.01295])
 
 
-def log_delta(beta: ArrayLike) -> Array:
-    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
-
-    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
-    interpolated between published values. It falls strictly.
-
-    >>> round(float(np.exp(log_delta(406))), 6)
-    1.003941
-    """
-    return _log_delta(beta)
-
-
 def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array]:
     """Read a formula of block sizes from a table, if they are integers below 2^14."""
     table = formula(np.arange(1 << 14))
 
+    @wraps(formula)
     def value(beta: ArrayLike) -> Array:
         beta = np.asarray(beta)
         if beta.dtype == np.int64 and beta.size and beta.max() < len(table):
@@ -56,7 +46,15 @@ def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array
 
 
 @_tabulated
-def _log_delta(beta: Array) -> Array:
+def log_delta(beta: Array) -> Array:
+    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
+
+    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
+    interpolated between published values. It falls strictly.
+
+    >>> round(float(np.exp(log_delta(406))), 6)
+    1.003941
+    """
     large = np.maximum(beta, _SMALL_BETA[-1])
     formula = np.log(np.pi * large) / large + np.log(large / (2 * np.pi * np.e))
     small = np.interp(beta, _SMALL_BETA, _SMALL_LOG_DELTA)
@@ -171,17 +169,13 @@ def _whole(bits: Array, rounded: Callable[[Array], Array]) -> Array:
     return np.where(bits < 50, np.log2(rounded(np.exp2(np.minimum(bits, 50.0)))), bits)
 
 
-def free_dimensions(beta: ArrayLike) -> Array:
+@_tabulated
+def free_dimensions(beta: Array) -> Array:
     """Compute by how many dimensions less than beta a sieve finds a shortest vector. [Ducas18]
 
     f = beta ln(4/3)/ln(beta/(2 pi e)); the formula is for large beta, and f is in proportion to
     beta below 40, where the formula would have it rise again.
     """
-    return _free_dimensions(beta)
-
-
-@_tabulated
-def _free_dimensions(beta: Array) -> Array:
     return beta * math.log(4 / 3) / np.log(np.maximum(beta, 40.0) / (2 * np.pi * np.e))
 
 

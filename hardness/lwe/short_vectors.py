@@ -8,7 +8,7 @@ pi <x, b>/q has the mean e^(-D/2), D = (2 pi sigma_e L/q)^2. [MR09, EJK20]
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,15 +94,16 @@ class ShortVectors:
 
 
 def refined(
-    cost: Callable[..., Array],
+    price: Callable[..., Priced],
     point: tuple[int, ...],
     m: int,
     lattice: ShortVectors,
-    ranges: list[tuple[int, int]],
-) -> tuple[int, ...]:
-    """Search m too, from that of the shortest vectors and from fewer: (beta, m, others).
+    ranges: Sequence[tuple[int, int]] = (),
+) -> tuple[list[int], Fields]:
+    """Search m too, from that of the shortest vectors and from fewer.
 
-    point: beta and other parameters, within `ranges`.
+    point: beta and other parameters, within `ranges`. Returned are those others, and the fields of
+    an estimate at the point of least cost.
     """
     beta, *others = point
     small = lattice.parameters.n <= _SMALL_N  # with blocks that cost models say little of
@@ -113,13 +114,10 @@ def refined(
     steps = np.tile(
         [4, max(1, m // 16), *(min(2, high - low) for low, high in ranges)], (len(starts), 1)
     )
-    return refine(cost, starts, steps, ends)[0]
-
-
-def dual_fields(lattice: ShortVectors, priced: Priced, beta: int, m: int, **more: Any) -> Fields:
-    """Describe an attack at one point, of its prices there."""
-    at = {key: float(np.ravel(value)[0]) for key, value in priced.items()}
-    return {
+    (beta, m, *others), _ = refine(lambda *at: price(*at)["rop"], starts, steps, ends)
+    prices = price(*(np.array([v]) for v in (beta, m, *others)))
+    at = {key: float(np.ravel(value)[0]) for key, value in prices.items()}
+    return others, {
         **{key: at[key] for key in ("rop", "red", "guess")},
         "standing": "contested",
         "note": f"2^{max(0.0, at['count']):.1f} short vectors",
@@ -131,5 +129,5 @@ def dual_fields(lattice: ShortVectors, priced: Priced, beta: int, m: int, **more
         "sieve": int(at["sieve"]),
         "d": int(at["k"]) + m,
         "m": m,
-        **more,
+        "search": "scan of all parameters",
     }

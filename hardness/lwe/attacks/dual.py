@@ -19,7 +19,7 @@ import numpy as np
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Fields, attack
-from hardness.lwe.short_vectors import TABLE, Priced, ShortVectors, dual_fields, refined
+from hardness.lwe.short_vectors import TABLE, Priced, ShortVectors, refined
 from hardness.lwe.success import log_told
 
 
@@ -45,7 +45,6 @@ def dual(parameters: LweParameters, setting: Setting) -> Fields:
 
     (beta,), _ = lattice.scanned(best)
     m = int(lattice.samples(np.array(beta), n))
-    beta, m = refined(lambda *at: price(*at)["rop"], (beta,), m, lattice, [])
-    fields = dual_fields(lattice, price(np.array([beta]), np.array([m])), beta, m)
+    _, fields = refined(price, (beta,), m, lattice)
     more = f"tells samples from uniform ones by {fields['note']}"
-    return fields | {"standing": "published", "note": more, "search": "scan of beta and m"}
+    return fields | {"standing": "published", "note": more}

@@ -32,7 +32,6 @@ from hardness.lwe.short_vectors import (
     LARGEST_BLOCK,
     Priced,
     ShortVectors,
-    dual_fields,
     refined,
 )
 from hardness.lwe.success import log_repetitions
@@ -98,12 +97,9 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Fields:
     ]
     point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1], shift(*point[1:3])))
-    at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    beta, m, guessed, least, wider = at
-    priced = price(*(np.array([v]) for v in at))
-    heavy = least + wider
-    found = dual_fields(lattice, priced, beta, m, zeta=guessed, search="scan of all parameters")
+    (guessed, least, wider), fields = refined(price, point, m, lattice, ranges)
+    fields["zeta"], heavy = guessed, least + wider
     if h is None:
-        return found
+        return fields
     sparse = f"; {least} to {heavy} of {guessed} guessed coordinates are not 0"
-    return found | {"note": found["note"] + sparse, "weight": heavy}
+    return fields | {"note": fields["note"] + sparse, "weight": heavy}

@@ -30,7 +30,6 @@ from hardness.lwe.short_vectors import (
     TABLE,
     Priced,
     ShortVectors,
-    dual_fields,
     refined,
 )
 from hardness.lwe.success import log_single
@@ -93,16 +92,6 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     around = window(point[3], max(1, point[3] // 8), *ranges[2], max(1, point[3] // 16))
     point, _ = scan(best, *near(point, 0.0), around, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
-    at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    priced = price(*(np.array([v]) for v in at))
-    guessed, t = at[3], at[2] - at[3]
-    return dual_fields(
-        lattice,
-        priced,
-        *at[:2],
-        zeta=guessed,
-        t=t,
-        p=at[4] if t else None,
-        space=guessed * law.guesses,
-        search="scan of beta, zeta, t, p and m",
-    )
+    (both, guessed, modulus), fields = refined(price, point, m, lattice, ranges)
+    fields |= {"zeta": guessed, "t": both - guessed, "space": guessed * law.guesses}
+    return fields | {"p": modulus if both > guessed else None}
