@@ -47,10 +47,6 @@ WAITING = (
     "tests/hardness/runs/test_jobs.py",
     "tests/test_newcomer.py",
 )
-    "tests/hardness/learners/boundary/",
-    "tests/hardness/runs/test_jobs.py",
-    "tests/test_newcomer.py",
-)
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(
