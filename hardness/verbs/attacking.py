@@ -1,21 +1,18 @@
-"""Attacks on secrets, games of telling labels from coins, and spectra of what was learned."""
+"""Attacks on secrets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import thing, whole
+from hardness.verbs.ask import thing
 from hardness.verbs.asks import (
     A_FILE,
     B_FILE,
-    CONFIDENCE,
     FILE,
-    JOBS,
     LEARNER,
     SEED,
     SEEDS,
     SPEC_OF,
-    Limits,
     budget_of,
     specs,
 )
@@ -24,10 +21,8 @@ from hardness.verbs.keeping import KeptRuns, kept
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
-    from hardness.runs import Distinction, Spectra
     from hardness.runs.attack import Attacks
     from hardness.verbs.sources import Learners, Source
-    from instances import Family
 
 
 @verb("Look for the secret, over seeds.", out=FILE)
@@ -102,73 +97,3 @@ def attack(
         every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
         keep(every)
     return every
-
-
-@verb("Does a learner tell labels from coins?", out=FILE)
-def distinguish(
-    learner: Annotated[object, LEARNER],
-    source: Annotated["str | Family", thing("A SPEC.", specs)],
-    *,
-    trials: Annotated[
-        int, whole("Number of trials, half of them with a member, half with coins.", 2)
-    ] = 20,
-    confidence: Annotated[float, CONFIDENCE] = 0.95,
-    seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[int | None, JOBS] = None,
-    **limits: Unpack[Limits],
-) -> "Distinction":
-    """Play a learner against labels of a random member or coins, and report its advantage.
-
-    From Python a learner may be an object of yours.
-    """
-    from hardness.runs import distinguish as told
-    from hardness.runs.planned import require_loaded
-    from hardness.verbs.ask import cores
-
-    family = sources.family(source)
-    if isinstance(learner, str):
-        require_loaded((learner,), family.spec)
-    with progress.counted(trials, "playing") as bar:
-        return told(
-            sources.learner(learner),
-            family,
-            trials,
-            budget_of(limits),
-            seed,
-            confidence=confidence,
-            jobs=cores(jobs),
-            progress=bar,
-        )
-
-
-@verb("Walsh spectrum of a member and of a hypothesis.", out=FILE)
-def spectrum(
-    source: Annotated["Source", thing("A SPEC or a folder.", specs)],
-    *,
-    learner: Annotated[object, LEARNER(default="none, the member alone")] = None,
-    top: Annotated[int, whole("Largest coefficients to show.")] = 5,
-    draws: Annotated[
-        int | None,
-        whole(
-            "Number of draws: of X_1, for each z.",
-            2,
-            default="all up to d = 11, then 16 or fewer",
-        ),
-    ] = None,
-    seed: Annotated[int, SEED] = 0,
-    **limits: Unpack[Limits],
-) -> "Spectra":
-    """Show the weight of a member by degree, and which part of it a learner has learned."""
-    from dataclasses import replace
-
-    from hardness.runs import spectra
-    from hardness.runs.planned import require_loaded
-
-    chosen = None if learner is None else sources.learner(learner)
-    family, folder = sources.target(source)
-    if isinstance(learner, str):
-        require_loaded((learner,), family.spec)
-    at: Any = folder or family.instance(seed)
-    with progress.counted(1 << min(family.d - 1, 26), "tabulating") as bar:
-        found = spectra(at, chosen, budget_of(limits), seed, draws, bar)
-    return replace(found, top=top)

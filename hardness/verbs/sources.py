@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.arguments import located
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ class Arrays:
         return f"{self.a} and {self.b}"
 
 
-def paired(source: Any, a: Path | None, b: Path | None) -> Any:
+def paired(source: Any, a: Any, b: Any) -> Any:
     """Return SOURCE, or the files --a and --b in its place; raises UsageError for both or half."""
     if a is None and b is None:
         return source
     if source is not None or a is None or b is None:
         raise UsageError("--a and --b go together, in place of SOURCE")
-    return Arrays(a, b)
+    return Arrays(Path(located("a", a)), Path(located("b", b)))
 
 
 def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":

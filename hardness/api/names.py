@@ -1,14 +1,11 @@
-"""What there is to choose from: families, the catalog, and learners."""
+"""What there is to choose from: families, the catalog, learners and ladders."""
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from hardness.verbs import progress
-from hardness.verbs.ask import choice, text
-from hardness.verbs.asks import FILE, FORCE, Sandboxed, specs
-from hardness.verbs.asks import learners as known_learners
-from hardness.verbs.command import verb
+from instances.arguments import one_of, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,20 +19,16 @@ _DARMSTADT = (
 )
 
 
-@verb("List or show families and the catalog.", out=FILE)
-def list_families(
-    action: Annotated[
-        str, choice("What to do.", "list", "show", cure="hardness families show {}")
-    ] = "list",
-    name: Annotated[
-        str | None, text("What to show: a family or an entry of the catalog.", complete=specs)
-    ] = None,
-) -> "Answer":
+def list_families(action: str = "list", name: str | None = None) -> "Answer":
     """List the families and the catalog, or show one.
+
+    action: "list" or "show"; name: a family, or an entry of the catalog, to show. Raises
+    UsageError.
 
     >>> list_families("show", "parity").data["example"]
     'parity:d=32,m=3'
     """
+    one_of("action", action, ("list", "show"), cure="hardness families show {}")
     if action == "list":
         return _families()
     if not name:
@@ -106,28 +99,21 @@ def _family(name: str) -> "Answer":
     return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
 
 
-@verb("List, show, check learners, or begin one.", out=FILE)
 def list_learners(
-    action: Annotated[
-        str,
-        choice("What to do.", "list", "show", "check", "new", cure="hardness learners show {}"),
-    ] = "list",
-    name: Annotated[
-        str | None,
-        text("What to show or check: a learner; or the file to write.", complete=known_learners),
-    ] = None,
-    *,
-    force: Annotated[bool, FORCE] = False,
-    **closed: Unpack[Sandboxed],
+    action: str = "list", name: str | None = None, *, force: bool = False
 ) -> "Answer | Conformance":
-    """List the built-in learners, or show one.
+    """List the built-in learners, show one, check one of your own, or begin one.
 
-    check NAME: does a learner of your own, path.py:Name, keep to the protocol? Exits with 1 if
-    not. new FILE: write a commented template of one.
+    action: "list"; "show" (name: a learner); "check" (name: "path.py:Name", a learner of your own:
+    does it keep to the protocol?); "new" (name: the file to write a commented template to).
+    Raises UsageError.
 
     >>> list_learners("show", "lowdegree").data["access"]
     'examples'
     """
+    one_of("action", action, ("list", "show", "check", "new"), cure="hardness learners show {}")
+    if name is not None:
+        text_argument("name", name)
     if action == "list":
         if name:
             raise UsageError(f"learners list takes no NAME: try learners show {name}")
@@ -202,7 +188,7 @@ def _new(name: str, force: bool) -> "Answer":
 
     path = Path(name)
     if path.suffix != ".py":
-        raise UsageError(f"{name} given: the name of a file that ends in .py is needed")
+        raise UsageError(f"{name}: end its name in .py")
     chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
     write_text(path, template(chosen, name), force=force)
     told = (
