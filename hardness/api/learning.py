@@ -160,7 +160,7 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
     """Write the layer that a run found, and the weights; UsageError for a run that never began."""
-    from hardness.runs.planned import not_loaded
+    from hardness.runs.jobs import not_loaded
 
     if not found.began:
         raise not_loaded(found.learner, found.details)
@@ -203,7 +203,7 @@ def distinguish(
     the advantage. jobs: processes, None for all cores. limits: of `Limits`. Raises UsageError.
     """
     from hardness.runs import distinguish as told
-    from hardness.runs.planned import require_loaded
+    from hardness.runs.jobs import require_loaded
 
     trials, seed = integral("trials", trials, 2), integral("seed", seed, 0)
     confidence = number_between("confidence", confidence, 0, 1)
@@ -241,7 +241,7 @@ def spectrum(
     from dataclasses import replace
 
     from hardness.runs import spectra
-    from hardness.runs.planned import require_loaded
+    from hardness.runs.jobs import require_loaded
 
     top, seed = integral("top", top, 1), integral("seed", seed, 0)
     draws = None if draws is None else integral("draws", draws, 2)

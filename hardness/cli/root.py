@@ -34,31 +34,13 @@ GROUPS = {
     },
     "Many runs, reports and figures": {
         "demo": "cli.demo.demo",
-        "sweep": "cli.root.SWEEP",
-        "store": "cli.root.STORE",
+        "sweep": "verbs.sweeping.sweep",
         "report": "verbs.pictures.report",
         "figure": "verbs.pictures.figure",
     },
     "In-context regression": {"icl": "cli.root.ICL"},
 }
 
-SWEEP = Group(
-    "sweep",
-    {
-        "plan": "verbs.stores.plan",
-        "run": "verbs.stores.run_sweep",
-        "status": "verbs.stores.status",
-    },
-    help="Specs, learners, seeds and budgets of a TOML file: what they would cost, and doing them.",
-    short_help="Many runs, named by a file.",
-)
-STORE = Group(
-    "store",
-    {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge")},
-    help="Stores: SQLite files of runs and certificates, as sweeps write them.\n\n"
-    "Any tool that reads SQLite reads the tables runs, certificates, thresholds and sweeps.",
-    short_help="Show, export, query, merge stores.",
-)
 ICL = Group(
     "icl",
     {name: f"cli.icl.{name}" for name in ("optimum", "steps", "train", "curves")},
