@@ -16,10 +16,10 @@ import pytest
 
 import cli
 import hardness as h
+from hardness.api import progress
 from hardness.cli.root import GROUPS, WELCOME
 from hardness.oracles import clock
 from hardness.report.text import laid_out
-from hardness.verbs import progress
 from tests.test_commands import COMMANDS
 from tests.test_docs import PAGES, blocks
 

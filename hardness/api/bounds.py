@@ -4,8 +4,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.api import progress, sources
 from hardness.api.about import named_learners
-from hardness.verbs import progress, sources
 from instances.arguments import (
     exact,
     integral,
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
+    from hardness.api.sources import Source
     from hardness.bounds import BoundParameters, Certificate, Verification
     from hardness.bounds.bound import Bound
     from hardness.bounds.check import Checked
     from hardness.bounds.members import Members
-    from hardness.verbs.sources import Source
     from instances import Family, Folder
 
     Number = int | float | str | Fraction

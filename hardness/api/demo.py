@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardness.api.bounds import certify, check, verify
-from hardness.verbs.comparing import compare
-from hardness.verbs.least import least
+from hardness.api.comparing import compare, least
 from instances.arguments import integral, located
 from instances.errors import AlreadyExists, DamagedFile
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
+from hardness.api import progress, sources
 from hardness.api.bounds import power
-from hardness.verbs import progress, sources
 from instances.arguments import exact, number_between, switch, text_argument
 from instances.errors import UsageError
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
+    from hardness.api.sources import Source
     from hardness.lwe.grid import Grid, SearchResult
     from hardness.lwe.record import Estimates, EstimatesTable
     from hardness.lwe.sets import Instance
-    from hardness.verbs.sources import Source
     from instances.result import Answer
 
     File = str | PathLike[str]

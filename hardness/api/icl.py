@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from hardness.verbs import progress
+from hardness.api import progress
 from instances.arguments import integral, located, number_between, one_of, switch, text_argument
 from instances.errors import UsageError
 

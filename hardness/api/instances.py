@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardness.verbs import progress, sources
+from hardness.api import progress, sources
 from instances.arguments import integral, located, one_of, switch
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from hardness.verbs.sources import Source
+    from hardness.api.sources import Source
     from instances import AttentionLayer, Family
     from instances.family import Instance
     from instances.inspect import Inspection

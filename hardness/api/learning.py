@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from hardness.api import progress, sources
 from hardness.api.limits import Limits, budget_of, cores
-from hardness.verbs import progress, sources
 from instances.arguments import exact, integral, located, number_between, one_of
 from instances.errors import ToolkitError, UsageError
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
+    from hardness.api.sources import Data, Source
     from hardness.learners import Learner
     from hardness.oracles import Budget
     from hardness.runs import Distinction, Run, Spectra
     from hardness.runs.own import Split
-    from hardness.verbs.sources import Data, Source
     from instances import AttentionLayer, Family
 
     File = str | PathLike[str]

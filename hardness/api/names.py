@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.verbs import progress
+from hardness.api import progress
 from instances.arguments import one_of, text_argument
 from instances.errors import UsageError
 

@@ -128,11 +128,11 @@ def option(
     """
 
     def decorate(function: F) -> F:
+        usual = {} if default is None else {"default": default, "show_default": True}
         made = Option(
             name.split(),
             type=type,
-            default=default,
-            show_default=default is not None,
+            **usual,
             help=f"{help}  [default: {shown}]" if shown else help,
             multiple=many,
             required=required,
@@ -222,11 +222,6 @@ LEARNER = "NAME, NAME:key=value,... or path.py:Name"
 seed = option("--seed", SEED, INTEGER, 0)
 jobs = option("--jobs", "Processes.", INTEGER, shown="all cores")
 tau = option("--tau", "Tolerance of STAT.", NUMBER, "0.1")
-over = option("--over", "Values of a parameter: d=8..20, d=8..20..4, d=8,12.", required=True)
-resume = flag(
-    "--resume",
-    "Go on where it was interrupted: the runs of the same command stand beside --out.",
-)
 
 
 def seeds(more: str, default: int) -> Callable[[F], F]:

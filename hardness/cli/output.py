@@ -73,14 +73,16 @@ def output(
                 said |= {"out": out} if out else {}
             if force and (kind != "table" or forced or _writes(context, said)):
                 said["force"] = True
-            own = kind == "own" and not ours  # the function itself looks what stands at `out`
+            own = kind in ("own", "folder") and not ours  # the function looks what is at `out`
             _refuse(context, {**said, "out": None if own else out}, force, ours)
             if family:
                 from instances.spec import own_families
 
                 context.with_resource(own_families(family))  # printing needs them too
+            from instances.result import Answer
+
             found = _called(function, said, form, quiet)
-            if out and kind == "table":
+            if out and (kind == "table" or (kind == "folder" and isinstance(found, Answer))):
                 _write(out, chosen or "json", found, force)
             show(found, form)
             if out and reads and form is None:
@@ -146,7 +148,7 @@ def _refuse(
 
 def _called(function: Callable[..., Any], given: dict[str, Any], form: Any, quiet: bool) -> Any:
     """Call the function; of one that is cut short, what was finished is shown."""
-    from hardness.verbs import progress
+    from hardness.api import progress
 
     try:
         with progress.shown(not quiet, form == "json"):

@@ -9,9 +9,9 @@ from hardness.cli.command import Group
 GROUPS = {
     "Learners": {
         "learn": "cli.learning.learn",
-        "compare": "verbs.comparing.compare",
-        "least": "verbs.least.least",
-        "stress": "verbs.comparing.stress",
+        "compare": "cli.running.compare",
+        "least": "cli.running.least",
+        "stress": "cli.running.stress",
         "learners": "cli.names.learners",
     },
     "Lower bounds": {
@@ -21,7 +21,7 @@ GROUPS = {
         "verify": "cli.bounds.verify",
     },
     "LWE, LWR and LPN": {
-        "attack": "verbs.attacking.attack",
+        "attack": "cli.running.attack",
         "estimate": "cli.estimates.estimate",
         "reduce": "cli.instances.reduce",
         "distinguish": "cli.learning.distinguish",
@@ -34,7 +34,7 @@ GROUPS = {
     },
     "Many runs, reports and figures": {
         "demo": "cli.demo.demo",
-        "sweep": "verbs.sweeping.sweep",
+        "sweep": "cli.running.sweep",
         "report": "verbs.pictures.report",
         "figure": "verbs.pictures.figure",
     },

@@ -24,8 +24,9 @@ from typing import Any, ForwardRef, Literal, ParamSpec, TypeVar, get_args
 
 import click
 
+from hardness.api import progress
 from hardness.report.columns import bad, colours, laid_out, screen
-from hardness.verbs import ask, progress
+from hardness.verbs import ask
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError, withdrawn, withdrawn_names
 from instances.text import printable

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hardness.verbs import sources
+from hardness.api import sources
 from hardness.verbs.ask import Ask, choice, cores, path, text, thing
 from hardness.verbs.asks import FORCE, JOBS, specs
 from hardness.verbs.command import verb
@@ -11,10 +11,10 @@ from instances.arguments import located
 from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
+    from hardness.api.sources import Source
     from hardness.report.figures import Picture
     from hardness.runs import Comparison, Least, Stress
     from hardness.runs.results import Runs
-    from hardness.verbs.sources import Source
     from instances.result import Answer, Result
 
 

@@ -1,54 +1,41 @@
 """Attacks on secrets."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from hardness.verbs import progress, sources
-from hardness.verbs.ask import thing
-from hardness.verbs.asks import (
-    A_FILE,
-    B_FILE,
-    LEARNER,
-    SEED,
-    SEEDS,
-    SPEC_OF,
-    budget_of,
-    specs,
-)
-from hardness.verbs.command import verb
-from hardness.verbs.keeping import OUT, KeptRuns, kept
+from hardness.api import progress, sources
+from hardness.api.keeping import KeptRuns, kept, read_keeping
+from hardness.api.limits import budget_of
+from instances.arguments import integral
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
+    from hardness.api.sources import Learners, Source
     from hardness.runs.attack import Attacks
-    from hardness.verbs.sources import Learners, Source
+
+    File = str | PathLike[str]
 
 
-@verb("Look for the secret, over seeds.", out=OUT, place="folder")
 def attack(
-    source: Annotated["Source | None", thing("What is attacked.", specs)] = None,
-    learner: Annotated[
-        "Learners | None",
-        LEARNER(
-            "repeatable.",
-            default="all attacks that run on it, but for dual",
-            many=True,
-            flag="--learner",
-        ),
-    ] = None,
+    source: "Source | None" = None,
+    learner: "Learners | None" = None,
     *,
-    a: Annotated[Path | None, A_FILE] = None,
-    b: Annotated[Path | None, B_FILE] = None,
-    spec: Annotated[str | None, SPEC_OF] = None,
-    seeds: Annotated[int, SEEDS("of a SPEC.")] = 3,
-    seed: Annotated[int, SEED] = 0,
-    **how: Unpack[KeptRuns],
+    a: "File | None" = None,
+    b: "File | None" = None,
+    spec: str | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    **more: Unpack[KeptRuns],
 ) -> "Attacks":
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    A file is a table of integers (.csv, .npy; n columns of A, then b), arrays A and b (.npz,
-    .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours, the
-    secret is read off what it learned: decode:LEARNER.
+    source: a SPEC, a folder, or a file: a table of integers (.csv, .npy; n columns of A, then b),
+    arrays A and b (.npz, .safetensors), or a Darmstadt challenge (.txt); or `a` and `b`, a file of
+    each. spec: the family of samples that do not state it. learner: one or several, None for all
+    attacks that run on it but dual; of a learner of labels, as mlp or yours, the secret is read off
+    what it learned: decode:LEARNER. seeds: instances of a SPEC, from `seed` on. more: of
+    `KeptRuns`. Raises UsageError, ToolkitError if no attack can run.
 
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
@@ -59,6 +46,8 @@ def attack(
     from hardness.runs.attack import as_attack, estimate_of, out_of_reach, planned
     from hardness.runs.registry import parse_learner
 
+    limits, how = read_keeping(more)
+    seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     names = () if learner is None else sources.names(learner)
     source = sources.paired(source, a, b)
     family, folder = sources.target(source, spec)
@@ -70,11 +59,11 @@ def attack(
     chosen = tuple(name for name in chosen if name not in stopped) or chosen
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
-    limit, found = budget_of(how), []
+    limit, found = budget_of(limits), []
     asked = planned(family, chosen, seeds, seed, limit)
     out = how.get("out")
     if folder and out and not out.suffix:
-        raise UsageError(f"--out {out} given: of one instance the answer goes to a FILE.json")
+        raise UsageError(f"{out}: the attack on one instance goes to a FILE.json")
     total = len(chosen) * (1 if folder else seeds)
     with kept(how, asked, total, "attacking") as (asked, do, keep):
         for name in chosen:

@@ -1,4 +1,4 @@
-"""What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
+"""What functions are about: a SPEC, a folder, a file, functions or data of a user's own."""
 
 import os
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.arguments import located
+from instances.arguments import located, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     from instances.files import read_folder
     from instances.spec import parse
 
+    if of is not None:
+        text_argument("spec", of)
     if isinstance(source, Arrays):
         return _held(source, of)
     if source is None:
