@@ -9,6 +9,7 @@ from .api.comparing import (
 )
 from .api.demo import demo as demo
 from .api.estimates import estimate as estimate
+from .api.figures import figure as figure
 from .api.instances import (
     generate as generate,
     inspect as inspect,
@@ -35,7 +36,6 @@ from .runs.least import Least as Least
 from .runs.results import Runs as Runs, read_runs as read_runs
 from .runs.run import Run as Run
 from .runs.stress import Stress as Stress
-from .verbs.pictures import figure as figure
 from .api.records import (
     Inspection as Inspection,
     Refuted as Refuted,

@@ -254,10 +254,10 @@ MISTAKES = """\
 2 stress --learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8 | given twice
 2 stress --learner trivial --on parity:d=8,m=2 --seeds 5000 | at most 1000 seeds
 2 stress --learner trivial --on parity:d=8,m=2 --budget-memory 0 | 500MB, 4GiB or 4096
-2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | --budget-cpu
+2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | budget_cpu must be a number above 0, got 0
 2 sweep nowhere.toml --out s.db | a sweep file (TOML) is needed
 2 sweep notes.txt --out s.db | mend the TOML
-2 sweep few.toml --fresh | --fresh given without --out
+2 sweep few.toml --fresh | --fresh needs --out
 2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
 1 sweep few.toml --out notes.txt | notes.txt holds no runs
 2 verify profile:g=h,d=8,m=3 | are profiles

@@ -59,26 +59,14 @@ class Command(click.Command):
                     formatter.write_dl(shown)
 
 
-class _Commands(Imported):
-    """Commands by name; of a verb it is made of the function."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        found = super().__getitem__(name)
-        if isinstance(found, click.Command):
-            return found
-        from hardness.verbs.command import command
-
-        return command(name, found)
-
-
 class Group(click.Group):
     """A group whose commands are imported when they are asked for, and which alone prints help."""
 
     command_class = Command
 
     def __init__(self, name: str, places: dict[str, str], **given: Any) -> None:
-        """places: "cli.module.name" in hardness, by what each command is called."""
-        commands: Any = _Commands("hardness", places)
+        """places: "module.name" in hardness.cli, by what each command is called."""
+        commands: Any = Imported("hardness.cli", places)
         given.setdefault("callback", _help)
         super().__init__(name, commands=commands, invoke_without_command=True, **given)
 

@@ -8,42 +8,42 @@ from hardness.cli.command import Group
 
 GROUPS = {
     "Learners": {
-        "learn": "cli.learning.learn",
-        "compare": "cli.running.compare",
-        "least": "cli.running.least",
-        "stress": "cli.running.stress",
-        "learners": "cli.names.learners",
+        "learn": "learning.learn",
+        "compare": "running.compare",
+        "least": "running.least",
+        "stress": "running.stress",
+        "learners": "names.learners",
     },
     "Lower bounds": {
-        "certify": "cli.bounds.certify",
-        "check": "cli.bounds.check",
-        "bound": "cli.bounds.bound",
-        "verify": "cli.bounds.verify",
+        "certify": "bounds.certify",
+        "check": "bounds.check",
+        "bound": "bounds.bound",
+        "verify": "bounds.verify",
     },
     "LWE, LWR and LPN": {
-        "attack": "cli.running.attack",
-        "estimate": "cli.estimates.estimate",
-        "reduce": "cli.instances.reduce",
-        "distinguish": "cli.learning.distinguish",
+        "attack": "running.attack",
+        "estimate": "estimates.estimate",
+        "reduce": "instances.reduce",
+        "distinguish": "learning.distinguish",
     },
     "Families and instances": {
-        "families": "cli.names.families",
-        "generate": "cli.instances.generate",
-        "inspect": "cli.instances.inspect",
-        "spectrum": "cli.learning.spectrum",
+        "families": "names.families",
+        "generate": "instances.generate",
+        "inspect": "instances.inspect",
+        "spectrum": "learning.spectrum",
     },
     "Many runs, reports and figures": {
-        "demo": "cli.demo.demo",
-        "sweep": "cli.running.sweep",
-        "report": "verbs.pictures.report",
-        "figure": "verbs.pictures.figure",
+        "demo": "demo.demo",
+        "sweep": "running.sweep",
+        "report": "figures.report",
+        "figure": "figures.figure",
     },
-    "In-context regression": {"icl": "cli.root.ICL"},
+    "In-context regression": {"icl": "root.ICL"},
 }
 
 ICL = Group(
     "icl",
-    {name: f"cli.icl.{name}" for name in ("optimum", "steps", "train", "curves")},
+    {name: f"icl.{name}" for name in ("optimum", "steps", "train", "curves")},
     help="In-context linear regression by layers of attention.\n\n"
     "A prompt has n labelled points (x, <w, x>) of a hidden task w and a query. Each command "
     "prints a table or --json; --out DIR keeps results.json and figure.svg.",

@@ -1,60 +1,44 @@
 """What people look at: the page of runs, figures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.api import sources
-from hardness.verbs.ask import Ask, choice, cores, path, text, thing
-from hardness.verbs.asks import FORCE, JOBS, specs
-from hardness.verbs.command import verb
-from instances.arguments import located
+from hardness.api.limits import cores
+from instances.arguments import located, one_of, switch, text_argument
 from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from hardness.api.sources import Source
     from hardness.report.figures import Picture
     from hardness.runs import Comparison, Least, Stress
     from hardness.runs.results import Runs
     from instances.result import Answer, Result
 
-
-def _figures() -> list[str]:
-    """Name the figures."""
-    from hardness.report.figures import FIGURES
-
-    return list(FIGURES)
+    File = str | PathLike[str]
 
 
-def _named(_: str, given: Any) -> str:
-    """Return the name of a figure; raises UsageError with the nearest name."""
-    from hardness.report.figures import known
-
-    known(str(given))
-    return str(given)
-
-
-@verb(
-    "The page or the table of runs that were made.",
-    out="Where to write: the page, FILE.html.  [default: print the table]",
-    place="page",
-    endings=(".html", ".htm", ""),
-)
 def report(
-    source: Annotated[Path, path("The folder or the file.")],
-    out: Annotated[Path | None, path("FILE.html.", flag="--out", writes=True)] = None,
+    source: "File",
+    out: "File | None" = None,
     *,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
+    jobs: int | None = None,
+    force: bool = False,
 ) -> "Comparison | Least | Stress | Runs | Answer":
-    """Print the table of runs again, or write one HTML file of all of them with --out.
+    """Read runs again, or write one HTML file of all of them to `out`.
 
-    SOURCE is what `compare`, `stress`, `least` or `sweep` wrote, a folder or a file. The page works
-    offline, and opens in any browser.
+    source: what `compare`, `stress`, `least` or `sweep` wrote, a folder or a file. out: FILE.html,
+    which works offline. Raises DamagedFile for another source, AlreadyExists unless forced.
     """
     from hardness.report.stored import record_of
 
+    path = Path(located("source", source))
     try:
-        return _page(source, out, cores(jobs), force) if out else record_of(source)
+        if out is None:
+            return record_of(path)
+        return _page(path, Path(located("out", out)), cores(jobs), force)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of what `hardness compare`, `least`, `stress` or `sweep` wrote"
@@ -82,57 +66,33 @@ def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
     return Answer(data=data, told=f"{out}: {len(made.runs)} runs")
 
 
-@verb(
-    "Draw a figure, as svg, pdf or png.",
-    out="Where to write: FILE.svg, .pdf or .png.  [required without --json]",
-    place="own",
-    needs="--out FILE.svg, .pdf or .png, or --json",
-)
 def figure(
-    name: Annotated[str | None, Ask("Its name.", _named, complete=_figures)] = None,
-    source: Annotated["Source | Result | None", thing("What it is drawn from.", specs)] = None,
-    out: Annotated[Path | None, path("A file.", flag="--out", writes=True)] = None,
+    name: str | None = None,
+    source: "Source | Result | None" = None,
+    out: "File | None" = None,
     *,
-    format: Annotated[
-        str | None,
-        choice("Format.", *("svg", "pdf", "png"), default="as the name of --out ends"),
-    ] = None,
-    style: Annotated[
-        Literal["paper", "talk"],
-        choice("talk: 16:9, larger letters and lines.", *("paper", "talk")),
-    ] = "paper",
-    where: Annotated[
-        str | None,
-        text(
-            "Which runs of a sweep: a condition of pandas over the parameters of specs.",
-            metavar='"m == 3"',
-            default="all, if they stand in one figure",
-        ),
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        path(
-            "A folder of `least`, in the place of what runs spent.",
-            flag="--beside",
-            default="both-sides shows runs alone",
-        ),
-    ] = None,
-    force: Annotated[bool, FORCE] = False,
+    format: Literal["svg", "pdf", "png"] | None = None,
+    style: Literal["paper", "talk"] = "paper",
+    where: str | None = None,
+    beside: "File | None" = None,
+    force: bool = False,
 ) -> "Picture | Answer":
-    """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
+    """Draw a figure of a SPEC, of what a function gave back, or of what a command wrote.
 
-    Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
-    .pdf or .png holds the picture; --json prints the numbers in it. From Python SOURCE is also what
-    a function gave back, and without `out` a notebook shows the picture, which `save` writes.
+    name: of the figure, None to list them. out: FILE.svg, .pdf or .png; without it a notebook shows
+    the picture, which `save` writes. format: of `out` if its name does not say it. style: "talk" is
+    16:9 with larger letters. where: which runs of a sweep, as "m == 3". beside: a folder of
+    `least`, for both-sides. Raises UsageError, DamagedFile, AlreadyExists unless forced.
 
     >>> figure("sda", "parity:d=40,m=4").to_dict()["spec"]
     'parity:d=40,m=4,noise=0,rho=3'
     """
     from dataclasses import replace
 
-    from hardness.report.figures import FIGURES, Picture, listed, numbers
+    from hardness.report.figures import FIGURES, Picture, known, listed, numbers
     from hardness.report.stored import comparison_of, least_of
     from hardness.runs import Comparison
+    from instances.disk import refuse_existing, refuse_unwritable
     from instances.result import Answer
 
     if name is None:
@@ -140,22 +100,32 @@ def figure(
             raise UsageError("figure needs a NAME: `hardness figure` lists them")
         every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
         return Answer(data={"figures": every}, told=listed())
+    known(text_argument("name", name))
+    one_of("style", style, ("paper", "talk"))
+    switch("force", force)
+    where = None if where is None else text_argument("where", where)
+    if format is not None:
+        one_of("format", format, ("svg", "pdf", "png"))
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {FIGURES[name].takes}")
-    kind = _kind(out, format) if out else None
+    path = None if out is None else Path(located("out", out))
+    kind = _kind(path, format) if path else None
+    if path:
+        refuse_existing(path, force)
+        refuse_unwritable(path)
     material = _material(name, source)
     if beside:
         if name != "both-sides" or not isinstance(material, Path | Comparison):
-            raise UsageError("--beside given: it is of both-sides of what `compare` made")
+            raise UsageError("--beside only applies to both-sides of what `compare` made")
         runs = comparison_of(material, where) if isinstance(material, Path) else material
-        material, where = (runs, *least_of(beside)), None
+        material, where = (runs, *least_of(Path(located("beside", beside)))), None
     data = numbers(name, material, where)
-    known = (data.get(key) for key in ("spec", "about", "title"))
-    of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))
+    titles = (data.get(key) for key in ("spec", "about", "title"))
+    of = str(next(filter(None, titles), sources.text_of(source) or type(source).__name__))
     made = Picture(name=name, of=of, data=data, look=style)
-    if out:
-        made.save(out, force=force, kind=kind)
-    return replace(made, file=str(out)) if out else made
+    if path:
+        made.save(path, force=force, kind=kind)
+    return replace(made, file=str(path)) if path else made
 
 
 def _kind(out: Path, asked: str | None) -> str:
@@ -169,7 +139,7 @@ def _kind(out: Path, asked: str | None) -> str:
             f"give a name that ends in .{asked}"
         )
     if ending not in KINDS and asked is None:
-        raise UsageError(f"{out} given: end its name in .svg, .pdf or .png, or give --format")
+        raise UsageError(f"{out}: end its name in .svg, .pdf or .png, or give --format")
     return asked or ending
 
 
