@@ -82,7 +82,7 @@ def _family(name: str) -> "Answer":
         "about": family.about,
         "example": family.example if kind else family.spec,
         "labels": family.label_text,
-        "parameters": _parameters(family),
+        "parameters": _parameters("families", family),
         "revision": family.revision,
     }
     entry = catalog().get(name)
@@ -166,7 +166,7 @@ def _learner(name: str) -> "Answer":
         "about": learner.about,
         "access": learner.access,
         "view": view_of(name),
-        "parameters": _parameters(type(learner)),
+        "parameters": _parameters("learners", type(learner)),
         "revision": learner.revision,
     }
     told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
@@ -198,30 +198,42 @@ def _new(name: str, force: bool) -> "Answer":
     return Answer(data={"file": name, "name": chosen}, told=told)
 
 
-def _parameters(kind: Any) -> list[dict[str, str]]:
+def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
     """Describe the fields of a family or learner, and the values that its class declares."""
     from dataclasses import MISSING
 
     from instances.numbers import write
     from instances.parameters import declared, listed, plain_type
 
-    ranges = declared(kind if isinstance(kind, type) else type(kind))
+    of = kind if isinstance(kind, type) else type(kind)
+    ranges, meanings = declared(of), _meanings(room, of.name)
     return [
         {
             "name": f.name,
             "type": getattr(plain_type(f.type), "__name__", str(f.type)),
             "default": "required" if f.default is MISSING else write(f.default),
             **({"allowed": ranges[f.name].allowed if f.name in ranges else "-"} if ranges else {}),
+            "meaning": meanings.get(f.name, ""),
         }
         for f in listed(kind)
     ]
 
 
-_NONE = [{"parameter": "none", "type": "-", "default": "-"}]
+def _meanings(kind: str, name: str) -> dict[str, str]:
+    """Say what parameters mean, by their names: those of all, then those of this one."""
+    import tomllib
+
+    table = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
+    kinds = table[kind]
+    return {key: text for key, text in kinds.items() if isinstance(text, str)} | kinds.get(name, {})
 
 
 def _parameters_words(found: list[dict[str, str]]) -> str:
+    """Write a table of parameters; their types stand in --json."""
     from hardness.report.text import sheet
 
     rows = [{"parameter": one["name"], **one} for one in found]
-    return sheet([{k: v for k, v in row.items() if k != "name"} for row in rows] or _NONE)
+    left = {"name", "type"} | ({"meaning"} if not any(one["meaning"] for one in found) else set())
+    if not rows:
+        return "no parameters"
+    return sheet([{k: v for k, v in row.items() if k not in left} for row in rows])
