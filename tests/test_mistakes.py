@@ -254,7 +254,7 @@ MISTAKES = """\
 2 stress --learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8 | given twice
 2 stress --learner trivial --on parity:d=8,m=2 --seeds 5000 | at most 1000 seeds
 2 stress --learner trivial --on parity:d=8,m=2 --budget-memory 0 | 500MB, 4GiB or 4096
-2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | budget_cpu must be a number above 0, got 0
+2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | budget_cpu must be a number above 0
 2 sweep nowhere.toml --out s.db | a sweep file (TOML) is needed
 2 sweep notes.txt --out s.db | mend the TOML
 2 sweep few.toml --fresh | --fresh needs --out

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from hardness.api import progress, sources
 from hardness.api.bounds import power
-from instances.arguments import exact, number_between, switch, text_argument
+from instances.arguments import exact, number_between, refused, switch, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def estimate(
     from hardness.lwe import grid as grids
     from hardness.lwe import peer as public
     from hardness.lwe.estimate import estimate_all
-    from hardness.lwe.models import SUCCESS, parse_setting
+    from hardness.lwe.models import MOST_SUCCESS, SUCCESS, parse_setting
     from hardness.lwe.record import EstimatesTable, worded
     from hardness.report import cost as words
     from hardness.runs.names import brief_spec
@@ -119,6 +119,8 @@ def estimate(
     if peer and success is not None:
         raise UsageError("--peer compares at the peer's own level: leave out --success")
     level = SUCCESS if success is None else float(success)
+    if not 0.5 <= level <= MOST_SUCCESS:
+        raise refused("success", success, "a probability from 0.5 to 1 - 1e-12")
     models, shape = asked.get("model") or ("default",), asked.get("shape")
     settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:

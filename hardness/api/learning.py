@@ -56,7 +56,8 @@ def learn(
     that standard deviation (0).
 
     The risk is measured on fresh examples, the error on data on a fifth of them, which is held out.
-    Of what comes back `layer` is the one that `staged`, `levenberg` and `student` found, which
+    Of what comes back `layer` is the one that `staged`, `levenberg`, `student` or a learner of
+    yours found, which
     save_layer writes, and `model` the trained module of a learner of torch, for save_model. limits:
     of `Limits`. Raises UsageError for what cannot be run.
 
@@ -148,11 +149,11 @@ def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:
     """Refuse to save the layer of a learner that finds none."""
-    from hardness.runs.registry import LAYERED
+    from hardness.runs.registry import LAYERED, LEARNERS
 
     if path is None:
         return
-    if learner.name not in LAYERED:
+    if learner.name in LEARNERS and learner.name not in LAYERED:
         raise UsageError(f"{learner.name} finds no layer to save: {', '.join(LAYERED)} do")
     if path.suffix not in (".npz", ".safetensors"):
         raise UsageError(f"{path}: end its name in .npz or .safetensors")

@@ -205,7 +205,7 @@ def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
     from instances.numbers import write
     from instances.parameters import declared, listed, plain_type
 
-    of = kind if isinstance(kind, type) else type(kind)
+    of: Any = kind if isinstance(kind, type) else type(kind)
     ranges, meanings = declared(of), _meanings(room, of.name)
     return [
         {
