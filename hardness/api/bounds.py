@@ -1,0 +1,323 @@
+"""Lower bounds: certified, checked again, and verified by sampling."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardness.api import progress, sources
+from hardness.api.about import named_learners
+from instances.arguments import (
+    exact,
+    integral,
+    located,
+    number_between,
+    one_of,
+    switch,
+    text_argument,
+)
+from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+    from os import PathLike
+
+    from hardness.api.sources import Source
+    from hardness.bounds import BoundParameters, Certificate, Verification
+    from hardness.bounds.bound import Bound
+    from hardness.bounds.check import Checked
+    from hardness.bounds.members import Members
+    from instances import Family, Folder
+
+    Number = int | float | str | Fraction
+
+ABOUT = ("kernel", "gd", "low-degree", "lwe", "all")  # learners by name
+
+
+def certify(
+    source: "Source",
+    *,
+    tau: "Number" = "0.1",
+    vstat: int = 100,
+    risk: "Number" = "1/4",
+    success: "Number" = "2/3",
+    gamma: "Number" = "0.05",
+    members: int | None = None,
+    centred: bool = False,
+    steps: int | None = None,
+    about: str | None = None,
+    features: int | None = None,
+    degree: int | None = None,
+    examples: int | None = None,
+    error_bound: int | None = None,
+    sample_degree: int | None = None,
+    clip: "Number | None" = None,
+    noise_std: "Number | None" = None,
+) -> "Certificate":
+    """Certify lower bounds of a family.
+
+    source: a SPEC, a folder of `hardness generate`, functions of a Python file ("path.py:Name"), a
+    Family or a class of functions. tau, vstat: the tolerances of STAT(tau) and VSTAT(t). risk,
+    success: the relative risk to reach (1 is knowing the family alone, 0 all), and with which
+    probability. gamma: the average correlation that SDA is about. members: of listed functions, how
+    many count, those whose names have the least SHA-256; centred: subtract their mean first.
+
+    about: certify named learners in place of queries: "kernel" (features), "gd" (steps, clip,
+    noise_std), "low-degree" (degree, examples, sample_degree), "lwe" (examples, error_bound: the
+    solver of LWE that a learner gives), or "all". Raises NoClaim if nothing is claimed, UsageError
+    for a value out of range.
+
+    >>> certify("parity:d=1000,m=21").integer("information-floor")
+    143
+    """
+    from hardness.bounds import BoundParameters
+
+    terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
+    named = (sources.functions(source) or str(source))[:80]
+    members = None if members is None else integral("members", members, 1)
+    steps = None if steps is None else integral("steps", steps, 0)
+    switch("centred", centred)
+    numbers: dict[str, Any] = {
+        "features": features,
+        "degree": degree,
+        "examples": examples,
+        "error_bound": error_bound,
+        "sample_degree": sample_degree,
+        "clip": clip,
+        "noise_std": noise_std,
+    }
+    if about is None:
+        if wrong := next((name for name, value in numbers.items() if value is not None), None):
+            raise UsageError(f"{_flag(wrong)} needs --about")
+        if steps is not None:
+            raise UsageError("--steps needs --about gd")
+        return _certified(source, named, terms, {"members": members, "centred": centred})
+    usual = BoundParameters()
+    one_of("about", about, ABOUT)
+    for name in ("tau", "vstat", "gamma"):
+        if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
+            raise UsageError(f"--{name} does not apply to --about {about}")
+    if centred:
+        raise UsageError(f"--centred does not apply to --about {about}")
+    return _of_learners(source, named, terms, about, numbers, members, steps)
+
+
+def _flag(name: str) -> str:
+    """Name a parameter as the command line does."""
+    return f"--{name.replace('_', '-')}"
+
+
+_LISTED = {"members": None, "centred": False}  # what is of listed members alone
+
+
+def _terms(vstat: int, **given: Any) -> "BoundParameters":
+    """Read what a bound is about; raises UsageError."""
+    from hardness.bounds import BoundParameters
+
+    exactly = {name: exact(name, value) for name, value in given.items()}
+    return BoundParameters(vstat=integral("vstat", vstat, 1), **exactly)
+
+
+def bound(
+    source: "Source",
+    *,
+    solve: str | None = None,
+    queries: "int | str | None" = None,
+    examples: int | None = None,
+    tau: "Number" = "0.1",
+    vstat: int = 100,
+    risk: "Number" = "1/4",
+    success: "Number" = "2/3",
+) -> "Bound":
+    """Give a family's bounds as formulas in its parameters, or solve one for a parameter.
+
+    source: a family by its name, or a SPEC. solve: the parameters to find that the SPEC leaves out,
+    as "m" or "d,m", of which the first is minimised, so that at least `queries` (an integer or a
+    text such as "2^128") or `examples` are needed. The answer is certified, and that the next lower
+    value does not suffice. What no parameter determines, as a spectrum, is a name with its value.
+    Raises UsageError.
+
+    >>> bound("parity:d=24,m=3").expression("sq-dimension")
+    binomial(d - 1, m)
+    >>> bound("parity:d=512", solve="m", queries="2^128", tau="1/100").solution["least"]
+    {'m': 25}
+    """
+    from hardness.bounds import bound as lower
+    from hardness.runs.columns import parameters_of
+    from instances.parameters import plain_type
+    from instances.spec import kind_of
+
+    terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
+    said = {} if queries is None else {"stat-queries": power("queries", queries)}
+    said |= {} if examples is None else {"information-floor": integral("examples", examples, 1)}
+    solve, text = None if solve is None else text_argument("solve", solve), str(source)
+    if (solve is None and said) or (solve is not None and len(said) != 1):
+        raise UsageError("--solve needs one of --queries and --examples, and they need --solve")
+    kind: Any = kind_of(text.partition(":")[0])
+    if solve is None:
+        named = isinstance(source, str) and kind and ":" not in text
+        source = kind.example if named else source
+        return lower.Bound(certificate=_certified(source, text[:80], terms, dict(_LISTED)))
+    if kind is None:
+        raise UsageError(
+            f"{text[:80]} has no parameters: --solve takes a family that has some, as parity:d=9"
+        )
+    whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
+    allowed = [one.name for one in whole if one.init]
+    names = [name.strip() for name in solve.split(",")]
+    for name in names:
+        if name not in allowed:
+            raise unknown("parameter", name, allowed)
+        if names.count(name) > 1 or name in parameters_of(text):
+            raise UsageError(f"{name} is to be found: give it once, in --solve, and not in {text}")
+    [(quantity, least)] = said.items()
+    return lower.solve(sources.spec_of(source, "bound"), tuple(names), quantity, least, terms)
+
+
+def power(name: str, value: Any) -> int:
+    """Read an integer of at least 1 that may be large, as 200, 2e4 or 2^128."""
+    base, hat, exponent = str(value).strip().partition("^")
+    if hat and base.isdecimal() and exponent.isdecimal() and len(base) + len(exponent) < 8:
+        return integral(name, int(base) ** int(exponent), 1)
+    found = exact(name, value) if isinstance(value, str) else value
+    if isinstance(value, str) and found.denominator == 1:
+        found = int(found)
+    return integral(name, found, 1)
+
+
+def _certified(
+    source: "Source", named: str, terms: "BoundParameters", listed: dict[str, Any]
+) -> "Certificate":
+    """Certify a family by its formulas where it has them, else listed members by their tables."""
+    from hardness.bounds import certify as made_of
+    from hardness.bounds.certificate import NoClaim
+    from hardness.bounds.certify import enumerated
+    from hardness.bounds.members import read_members
+    from hardness.report.certificate import why_nothing
+
+    functions = read_members(sources.functions(source), listed["members"])
+    what: Members | None = functions
+    if what is None:
+        family = sources.target(source)[0]
+        what = enumerated(family, listed["members"])
+        if what is None:
+            for name, usual in _LISTED.items():
+                if listed[name] != usual:
+                    raise UsageError(
+                        f"--{name} does not apply to {named}: it is a spec or an instance"
+                    )
+            return made_of(family, terms)
+    size = len(what.names) << what.n
+    with progress.counted(size, "evaluating members") as bar:
+        made = made_of(what, terms, centred=listed["centred"], progress=bar)
+    if made.vacuous:
+        why = why_nothing(made) or (
+            "no two members are known to have a correlation of at most 1/2, and no bound on "
+            "queries or examples says anything for these options"
+        )
+        raise NoClaim(f"no claim: {named}: {why}")
+    return made
+
+
+def _of_learners(
+    source: "Source",
+    named: str,
+    terms: "BoundParameters",
+    about: str,
+    numbers: dict[str, Any],
+    members: int | None,
+    steps: int | None,
+) -> "Certificate":
+    """Certify what is said about named learners."""
+    from hardness.bounds import certify as made_of
+    from hardness.bounds.certificate import NoClaim
+    from hardness.bounds.members import read_members
+    from instances.family import Family
+    from instances.sets import Symmetric
+
+    listed = read_members(sources.functions(source), members)
+    if members is not None and not (listed and listed.kind == "functions"):
+        raise UsageError(f"--members does not apply to {named}: it is not a list of functions")
+    what: Family | Members
+    if listed:
+        what, sets = listed, None
+    else:
+        what = family = sources.target(source)[0]
+        sets = family if isinstance(family, Symmetric) else None
+    asked = named_learners(about, numbers, steps, sets)
+    made = made_of(what, terms, asked)
+    if listed and made.vacuous:
+        raise NoClaim(f"no claim: {named}: every bound is vacuous at these options")
+    return made
+
+
+def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
+    """Compute the claims of a certificate again, by the checker that trusts nobody.
+
+    source: the file of a certificate, a Certificate, or the dictionary of one. Raises Refuted if a
+    claim does not follow, DamagedFile for a file that is not a certificate.
+
+    >>> check(certify("parity:d=8,m=3")).certificate.value("sq-dimension")
+    '35'
+    """
+    from collections.abc import Mapping
+    from dataclasses import replace
+
+    from hardness.bounds import Certificate
+    from hardness.bounds.certificate import read_file
+    from hardness.bounds.check import check as derive
+
+    if isinstance(source, Certificate):
+        return derive(source.to_dict())
+    if isinstance(source, Mapping):
+        return derive(dict(source))
+    data = read_file(_certificate(source))
+    try:
+        return replace(derive(data), file=str(source))
+    except (Refuted, DamagedFile) as error:
+        raise type(error)(f"{source}: {error}") from error
+
+
+def _certificate(source: "str | PathLike[str]") -> Path:
+    """Return the path of a certificate's file that is there; raises ToolkitError."""
+    path = Path(located("source", source))
+    if not sources.exists(str(path)):
+        raise ToolkitError(
+            f"{path} does not exist: check needs the file of a certificate, which `hardness "
+            "certify ... --out FILE.json` writes"
+        )
+    return path
+
+
+def verify(
+    source: "Source",
+    *,
+    members: int = 500,
+    samples: int = 200_000,
+    confidence: "Number" = 0.99,
+    seed: int = 0,
+) -> "Verification":
+    """Sample correlations beside the certified ones, and the real layer against the formula.
+
+    source: a SPEC, a folder of `hardness generate`, functions of a file ("path.py:Name"), or a
+    folder of layers. members: how many are drawn at random; samples: on how many points. The
+    empirical SQ dimension is given too, which bounds no number of queries. Raises UsageError for a
+    value out of range, TooLarge for what memory does not hold.
+
+    >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
+    True
+    """
+    from hardness.bounds import verify as sampled
+    from hardness.bounds.members import read_members
+
+    members, samples = integral("members", members, 1), integral("samples", samples, 1)
+    confidence, seed = number_between("confidence", confidence, 0, 1), integral("seed", seed, 0)
+    found = read_members(sources.functions(source), most=members)
+    what: Family | Members
+    folder: Folder | None = None
+    if found:
+        what = found
+    else:
+        what, folder = sources.target(source)
+    with progress.counted(samples, "sampling") as bar:
+        return sampled(what, members, samples, confidence, seed, folder, bar)

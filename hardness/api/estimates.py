@@ -1,0 +1,212 @@
+"""What attacks on an instance cost, by formulas."""
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+
+from hardness.api import progress, sources
+from hardness.api.bounds import power
+from instances.arguments import exact, number_between, refused, switch, text_argument
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+    from os import PathLike
+
+    from hardness.api.sources import Source
+    from hardness.lwe.grid import Grid, SearchResult
+    from hardness.lwe.record import Estimates, EstimatesTable
+    from hardness.lwe.sets import Instance
+    from instances.result import Answer
+
+    File = str | PathLike[str]
+    Number = int | float | str | Fraction
+    Names = str | Sequence[str]
+
+
+class Attackers(TypedDict, total=False):
+    """What attackers have, and which of them are asked.
+
+    samples: how many (a, b); model: costs of lattice reduction, one or several; success: the
+    probability that each attack is brought to, 0.99; shape: of a reduced basis, gsa, zgsa or lgsa;
+    attack: names, all if none; a, b, spec: of samples in files.
+    """
+
+    a: "File | None"
+    b: "File | None"
+    spec: str | None
+    samples: "int | str | None"
+    model: "Names"
+    success: "Number | None"
+    shape: str | None
+    attack: "Names"
+
+
+@overload
+def estimate(source: None = None) -> "Answer": ...
+@overload
+def estimate(
+    source: "list[Source] | tuple[Source, ...]", **attackers: Unpack[Attackers]
+) -> "EstimatesTable": ...
+@overload
+def estimate(source: "Source", *, over: "Names", **attackers: Unpack[Attackers]) -> "Grid": ...
+@overload
+def estimate(
+    source: "Source", *, find: str, bits: float, **attackers: Unpack[Attackers]
+) -> "SearchResult": ...
+@overload
+def estimate(source: "Source", *, emit: Literal[True], samples: int | None = None) -> "Answer": ...
+@overload
+def estimate(
+    source: "Source", *, peer: Literal[True], **attackers: Unpack[Attackers]
+) -> "Answer": ...
+@overload
+def estimate(source: "Source", **attackers: Unpack[Attackers]) -> "Estimates": ...
+def estimate(
+    source: "Source | Sequence[Source] | None" = None,
+    *,
+    over: "Names" = (),
+    find: str | None = None,
+    bits: "Number | None" = None,
+    emit: bool = False,
+    peer: bool = False,
+    **attackers: Unpack[Attackers],
+) -> "Estimates | EstimatesTable | Grid | SearchResult | Answer":
+    """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
+
+    source: a problem, or several for a table of them; None lists the named sets. A SPEC of lwe or
+    lwr may go beyond what families take: q=2^881 or any integer, p that does not divide q,
+    secret=range, error=ternary. over: ranges such as "n=512..1024..128", of which several make a
+    grid. find, bits: the smallest n, h or sigma of a range, or the largest q, of `bits` (log2 of
+    operations). emit: the parameters for lattice-estimator; peer: run it too. attackers: of
+    `Attackers`. Raises UsageError.
+
+    >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
+    406
+    """
+    from dataclasses import replace
+
+    from hardness.lwe import grid as grids
+    from hardness.lwe import peer as public
+    from hardness.lwe.estimate import estimate_all
+    from hardness.lwe.models import MOST_SUCCESS, SUCCESS, parse_setting
+    from hardness.lwe.record import EstimatesTable, worded
+    from hardness.report import cost as words
+    from hardness.runs.names import brief_spec
+    from instances.result import Answer
+
+    asked = _read(attackers)
+    samples, success, only = asked.get("samples"), asked.get("success"), asked.get("attack", ())
+    over, several = _listed("over", over), _sources(source)
+    bits = None if bits is None else number_between("bits", bits, 0)
+    find = None if find is None else text_argument("find", find)
+    switch("emit", emit)
+    switch("peer", peer)
+    one_of = {"over": over, "find": find, "emit": emit, "peer": peer}
+    ways = [f"--{name}" for name, value in one_of.items() if value not in (None, (), False)]
+    if len(ways) > 1:
+        raise UsageError(f"give one of {' and '.join(ways)}")
+    if asked.get("spec") and (over or find):
+        raise UsageError(f"{ways[0]} varies a SPEC alone: leave out --spec")
+    if (find is None) != (bits is None):
+        raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
+    if pair := sources.paired(several or None, asked.get("a"), asked.get("b")):
+        several = (pair,) if isinstance(pair, sources.Arrays) else several
+    if not several:
+        if ways:
+            raise UsageError(f"{ways[0]} needs a SPEC: lwe:.., lwr:.. or a set's name")
+        data, told = words.sets_words()
+        return Answer(data=data, told=told)
+    if peer and success is not None:
+        raise UsageError("--peer compares at the peer's own level: leave out --success")
+    level = SUCCESS if success is None else float(success)
+    if not 0.5 <= level <= MOST_SUCCESS:
+        raise refused("success", success, "a probability from 0.5 to 1 - 1e-12")
+    models, shape = asked.get("model") or ("default",), asked.get("shape")
+    settings = tuple(parse_setting(name, shape, level) for name in models)
+    if len(several) > 1:
+        if ways:
+            raise UsageError(f"{ways[0]} is for one problem, not for {len(several)}")
+        every, found = [_problem(one, samples, asked.get("spec")) for one in several], []
+        with progress.counted(len(every), "estimating") as bar:
+            for one in every:
+                row = one.name
+                if row == one.spec:
+                    row = worded(brief_spec(row), one.parameters.samples)
+                found.append(
+                    estimate_all(
+                        one.parameters, one.spec, settings, only, name=row, claimed=one.level
+                    )
+                )
+                bar(1)
+        return EstimatesTable(problems=tuple(found))
+    [one_source] = several
+    if over or find is not None:
+        spec, counted = grids.varied_spec(sources.spec_of(one_source, "estimate"), samples)
+        if find is not None:
+            return grids.search(spec, find, bits or 0.0, counted, settings, only)
+        with progress.counted(len(grids.grid_points(over)), "estimating") as bar:
+            return grids.grid(spec, over, counted, settings, only, bar)
+    read = _problem(one_source, samples, asked.get("spec"))
+    if emit:
+        code = public.to_estimator_code(read.parameters)
+        return Answer(data={"spec": read.spec, "parameters": code}, told=code)
+    levels = public.LEVELS if peer else {}
+    ours = estimate_all(
+        read.parameters,
+        read.spec,
+        settings,
+        only,
+        read.family,
+        read.name,
+        levels,
+        claimed=read.level,
+    )
+    if peer:
+        theirs = public.run_lattice_estimator(read.parameters, settings[0])
+        beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
+        return Answer(data=beside, told=words.peer_words(ours, theirs))
+    return replace(ours, detailed=bool(only))
+
+
+def _sources(source: Any) -> tuple[Any, ...]:
+    """List the problems: one that is given alone, or several."""
+    if source is None:
+        return ()
+    return tuple(source) if isinstance(source, list | tuple) else (source,)
+
+
+def _listed(name: str, value: Any) -> tuple[str, ...]:
+    """List one text or several; raises UsageError for anything else."""
+    listed = (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
+    return tuple(text_argument(name, one) for one in listed)
+
+
+def _read(attackers: Any) -> dict[str, Any]:
+    """Read what attackers have; raises UsageError, TypeError for a name that is none of theirs."""
+    if unknown := [name for name in attackers if name not in Attackers.__annotations__]:
+        raise TypeError(f"estimate() got an unexpected keyword argument {unknown[0]!r}")
+    read = {name: value for name, value in attackers.items() if value is not None}
+    for name in read.keys() & {"model", "attack"}:
+        read[name] = _listed(name, read[name])
+    for name in read.keys() & {"spec", "shape"}:
+        text_argument(name, read[name])
+    if "samples" in read:
+        read["samples"] = power("samples", read["samples"])
+    if "success" in read:
+        read["success"] = exact("success", read["success"])
+    return read
+
+
+def _problem(source: "Source", samples: int | None, of: str | None) -> "Instance":
+    """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
+    from hardness.lwe.parameters import parameters_of
+    from hardness.lwe.sets import Instance, resolve_instance
+    from instances.samples import samples as read
+
+    if isinstance(source, str) and not (of or sources.exists(source)):
+        return resolve_instance(source, samples)
+    family, folder = sources.target(source, of)
+    if folder and not folder.hidden and samples is None and family.linear_forms:
+        samples = len(read(folder.examples(0, folder.count)))
+    asked = parameters_of(family, samples)
+    return Instance(spec=family.spec, name=family.spec, parameters=asked, family=family)

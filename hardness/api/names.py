@@ -1,0 +1,239 @@
+"""What there is to choose from: families, the catalog, learners and ladders."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardness.api import progress
+from instances.arguments import one_of, text_argument
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardness.runs.conformance import Conformance
+    from instances.result import Answer
+
+_DARMSTADT = (
+    "darmstadt-N-ALPHA",
+    "Darmstadt LWE challenges, n = 40, 45, ..., 60, 1000 alpha = 005, 010, 015, 020",
+    "such as darmstadt-40-005",
+)
+
+
+def list_families(action: str = "list", name: str | None = None) -> "Answer":
+    """List the families and the catalog, or show one.
+
+    action: "list" or "show"; name: a family, or an entry of the catalog, to show. Raises
+    UsageError.
+
+    >>> list_families("show", "parity").data["example"]
+    'parity:d=32,m=3'
+    """
+    one_of("action", action, ("list", "show"), cure="hardness families show {}")
+    if action == "list":
+        return _families()
+    if not name:
+        raise UsageError("families show needs the NAME of a family or a catalog entry")
+    return _family(name)
+
+
+def _families() -> "Answer":
+    """List all; in words the Darmstadt challenges are one pattern."""
+    from hardness.report.text import table
+    from instances.result import Answer
+    from instances.spec import catalog, kind_of, known
+
+    kinds = {one: kind_of(one) for one in known()}
+    listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
+    entries = [{"name": n, "spec": e.spec, "about": e.about} for n, e in catalog().items()]
+    named = [
+        (e["name"], e["about"], e["spec"])
+        for e in entries
+        if not e["name"].startswith("darmstadt-")
+    ]
+    told = [
+        table(
+            ["family", "what, and an example"],
+            [[one["name"], f"{one['about']}\n{one['example']}"] for one in listed],
+        ),
+        table(
+            ["catalog", "what, and its spec"],
+            [[name, f"{about}\n{spec}"] for name, about, spec in (*named, _DARMSTADT)],
+        ),
+    ]
+    rows = [{"kind": "family", **one} for one in listed]
+    rows += [
+        {"kind": "catalog", "name": c["name"], "about": c["about"], "example": c["spec"]}
+        for c in entries
+    ]
+    data = {"families": listed, "catalog": entries}
+    return Answer(data=data, told="\n\n".join(told), rows=rows)
+
+
+def _family(name: str) -> "Answer":
+    """Show a family, or an entry of the catalog."""
+    from instances.result import Answer
+    from instances.spec import catalog, kind_of, parse, spec_of
+
+    asked = spec_of(name)
+    kind = kind_of(asked)
+    family = parse(asked if kind is None else kind.example)
+    data: dict[str, Any] = {
+        "name": family.name,
+        "about": family.about,
+        "example": family.example if kind else family.spec,
+        "labels": family.label_text,
+        "parameters": _parameters("families", family),
+        "revision": family.revision,
+    }
+    entry = catalog().get(name)
+    if entry:
+        data |= {"catalog": name, "entry": entry.about, "source": entry.source}
+    lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
+    lines += [
+        f"{data['name']}: {data['about']}",
+        f"example: {family.example if kind else family}",
+        f"labels: {data['labels']}",
+        "",
+        _parameters_words(data["parameters"]),
+    ]
+    return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
+
+
+def list_learners(
+    action: str = "list", name: str | None = None, *, force: bool = False
+) -> "Answer | Conformance":
+    """List the built-in learners, show one, check one of your own, or begin one.
+
+    action: "list"; "show" (name: a learner); "check" (name: "path.py:Name", a learner of your own:
+    does it keep to the protocol?); "new" (name: the file to write a commented template to).
+    Raises UsageError.
+
+    >>> list_learners("show", "lowdegree").data["access"]
+    'examples'
+    """
+    one_of("action", action, ("list", "show", "check", "new"), cure="hardness learners show {}")
+    if name is not None:
+        text_argument("name", name)
+    if action == "list":
+        if name:
+            raise UsageError(f"learners list takes no NAME: try learners show {name}")
+        return _learners()
+    if not name:
+        wanted = "FILE to write" if action == "new" else "NAME of a learner"
+        raise UsageError(f"learners {action} needs the {wanted}")
+    if action == "new":
+        return _new(name, force)
+    return _check(name) if action == "check" else _learner(name)
+
+
+def _learners() -> "Answer":
+    from hardness.report.text import table
+    from hardness.runs.classes import VIEWS, view_of
+    from hardness.runs.registry import LEARNERS
+    from instances.result import Answer
+
+    found = [
+        {"name": name, "access": x.access, "view": view_of(name), "about": x.about}
+        for name, x in LEARNERS.items()
+    ]
+    rows = [[x["name"], x["view"], x["about"]] for x in found]
+    seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
+    told = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
+    return Answer(data={"learners": found}, told=told, rows=found)
+
+
+def _learner(name: str) -> "Answer":
+    from hardness.learners import Failed
+    from hardness.learners.remote import SubprocessLearner
+    from hardness.runs.classes import view_of
+    from hardness.runs.jobs import not_loaded
+    from hardness.runs.registry import parse_learner
+    from instances.result import Answer
+    from instances.spec import parse
+
+    learner = parse_learner(name)
+    data: dict[str, Any]
+    if isinstance(learner, SubprocessLearner):
+        learner.supports(parse("parity-first"))  # the file is there
+        try:
+            data = learner.describe()
+        except Failed as failed:
+            raise not_loaded(name, failed.details) from failed
+        lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
+        return Answer(data=data, told="\n".join([*lines, f"revision: {data['revision']}"]))
+    data = {
+        "name": learner.name,
+        "about": learner.about,
+        "access": learner.access,
+        "view": view_of(name),
+        "parameters": _parameters("learners", type(learner)),
+        "revision": learner.revision,
+    }
+    told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
+    told += _parameters_words(data["parameters"])
+    return Answer(data=data, told=told, rows=data["parameters"])
+
+
+def _check(name: str) -> "Conformance":
+    from hardness.runs.conformance import SPECS, conformance
+
+    with progress.counted(len(SPECS) + 5, "checking") as bar:
+        return conformance(name, progress=bar)
+
+
+def _new(name: str, force: bool) -> "Answer":
+    from hardness.learners.plugins import template
+    from instances.disk import write_text
+    from instances.result import Answer
+
+    path = Path(name)
+    if path.suffix != ".py":
+        raise UsageError(f"{name}: end its name in .py")
+    chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
+    write_text(path, template(chosen, name), force=force)
+    told = (
+        f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1\n"
+        f"     hardness learners check {name}:{chosen}"
+    )
+    return Answer(data={"file": name, "name": chosen}, told=told)
+
+
+def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
+    """Describe the fields of a family or learner, and the values that its class declares."""
+    from dataclasses import MISSING
+
+    from instances.numbers import write
+    from instances.parameters import declared, listed, plain_type
+
+    of: Any = kind if isinstance(kind, type) else type(kind)
+    ranges, meanings = declared(of), _meanings(room, of.name)
+    return [
+        {
+            "name": f.name,
+            "type": getattr(plain_type(f.type), "__name__", str(f.type)),
+            "default": "required" if f.default is MISSING else write(f.default),
+            **({"allowed": ranges[f.name].allowed if f.name in ranges else "-"} if ranges else {}),
+            "meaning": meanings.get(f.name, ""),
+        }
+        for f in listed(kind)
+    ]
+
+
+def _meanings(kind: str, name: str) -> dict[str, str]:
+    """Say what parameters mean, by their names: those of all, then those of this one."""
+    import tomllib
+
+    table = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
+    kinds = table[kind]
+    return {key: text for key, text in kinds.items() if isinstance(text, str)} | kinds.get(name, {})
+
+
+def _parameters_words(found: list[dict[str, str]]) -> str:
+    """Write a table of parameters; their types stand in --json."""
+    from hardness.report.text import sheet
+
+    rows = [{"parameter": one["name"], **one} for one in found]
+    left = {"name", "type"} | ({"meaning"} if not any(one["meaning"] for one in found) else set())
+    if not rows:
+        return "no parameters"
+    return sheet([{k: v for k, v in row.items() if k not in left} for row in rows])

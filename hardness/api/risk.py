@@ -1,0 +1,54 @@
+"""The risk of a model that was trained outside of this toolkit."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from hardness.runs.risk import Risk
+    from instances import Family
+
+
+def risk(
+    predict: Any,
+    source: "str | Family",
+    seed: int = 0,
+    *,
+    view: Literal["tokens", "flat", "z"] = "tokens",
+) -> "Risk":
+    """Measure the relative risk of a model on fresh examples of an instance, with its interval.
+
+    1 is knowing the family alone, 0 is knowing all; label noise does not count. predict: a function
+    of arrays, a torch module, or a fitted estimator with `predict`: (n, k, d) tokens -> labels of
+    that shape, in the view flat rows of k d numbers -> the same, in z (n, d-1) -> (n,). seed: of
+    the instance, the `random_state` of `hardness.datasets.make`; its examples are others than those
+    judged by. Raises UsageError for predictions that are not finite real numbers of that shape or
+    change when they are asked for again, and for a family without a relative risk.
+
+    >>> from hardness import datasets
+    >>> X, y = datasets.make("parity:d=8,m=1", 1000, view="z")
+    >>> w = X.T @ y / len(y)
+    >>> risk(lambda z: z @ w, "parity:d=8,m=1", view="z").high < 0.2
+    True
+    """
+    from hardness.api.sources import family as family_of
+    from hardness.learners import Failed
+    from hardness.learners.plugins.module import is_module, predictor
+    from hardness.learners.plugins.views import completed
+    from hardness.runs.risk import measure
+    from instances.errors import UsageError
+
+    family = family_of(source)
+    if view not in ("tokens", "flat", "z"):
+        raise UsageError(f"view={view!r} given: tokens, flat or z")
+    if is_module(predict):
+        predict = predictor(predict)
+    predict = getattr(predict, "predict", predict)
+    if not callable(predict):
+        raise UsageError(f"a {type(predict).__name__} given: a function predict(x) is needed")
+    judged = completed(family, "reduced" if view == "z" else view, predict)
+    try:
+        found = measure(family.instance(seed), judged)
+    except Failed as failed:
+        raise UsageError(f"no risk is measured: {failed.details.get('reason', failed)}") from failed
+    if found is None:
+        raise UsageError("no risk is measured: predictions are not finite real numbers")
+    return found

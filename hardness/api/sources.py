@@ -1,0 +1,278 @@
+"""What functions are about: a SPEC, a folder, a file, functions or data of a user's own."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.arguments import located, text_argument
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from hardness.learners import Learner
+    from hardness.runs.own import Split
+    from instances import Family, Folder
+    from instances.samples import Samples
+
+    Source = str | PathLike[str] | Family | Any  # an object of a class of functions, or the class
+    Learners = str | Learner | Iterable[str | Learner]
+    Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Samples of a user, A and b in a file each."""
+
+    a: Path
+    b: Path
+
+    def __str__(self) -> str:
+        return f"{self.a} and {self.b}"
+
+
+def paired(source: Any, a: Any, b: Any) -> Any:
+    """Return SOURCE, or the files --a and --b in its place; raises UsageError for both or half."""
+    if a is None and b is None:
+        return source
+    if source is not None or a is None or b is None:
+        raise UsageError("--a and --b go together, in place of SOURCE")
+    return Arrays(Path(located("a", a)), Path(located("b", b)))
+
+
+def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
+    """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
+
+    FILE: samples, which become examples in memory. of: the spec of those that do not state it.
+    """
+    from instances.files import read_folder
+    from instances.spec import parse
+
+    if of is not None:
+        text_argument("spec", of)
+    if isinstance(source, Arrays):
+        return _held(source, of)
+    if source is None:
+        raise UsageError("no SOURCE given: a SPEC, a folder or a file is needed, or --a and --b")
+    if hasattr(source, "spec") and hasattr(source, "instance"):
+        return source, None
+    text = functions(source)
+    if not (text or isinstance(source, str | PathLike)):
+        raise UsageError(
+            f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
+            "is needed; functions of yours are named as 'path.py:Name'"
+        )
+    if path := file_of(text):
+        return _held(path, of)
+    if of:
+        raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
+    if not exists(text):
+        try:
+            return parse(text), None
+        except UsageError as error:
+            from hardness.runs.registry import LEARNERS
+
+            if text.partition(":")[0] in LEARNERS:
+                raise UsageError(
+                    f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
+                ) from error
+            if os.sep in text and ":" not in text:
+                raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
+            raise
+    folder = read_folder(Path(text))
+    return folder.family, folder
+
+
+def own_data(source: object, seed: int) -> "Split | None":
+    """Read data of a user and split it; None for a source of another kind, raises UsageError."""
+    from instances.spec import OF_DATA
+
+    if isinstance(source, tuple | list):
+        from hardness.runs.own import split
+
+        if len(source) != 2:
+            raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
+        x, y = source
+        return split(x, y, seed)
+    if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
+        return None
+    if not path.is_file():
+        raise UsageError(f"{source} given: there is no such file")
+    from hardness.runs.own import read_data
+
+    return read_data(path, seed)
+
+
+def require_unseen(learner: "Learner", *files: object) -> None:
+    """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
+    for file in files:
+        if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
+            from hardness.learners.boundary import require_out_of_reach
+
+            require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
+
+
+def exists(text: str) -> bool:
+    """Whether a text is the path of something."""
+    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+        return bool(text.strip()) and Path(text).exists()
+    return False
+
+
+def file_of(source: "Source") -> Path | None:
+    """Return the path of a file of samples, where that is what is given."""
+    if not isinstance(source, str | PathLike) or not exists(str(source)):
+        return None
+    path = Path(source)
+    return path if path.suffix != ".json" and path.is_file() else None
+
+
+def read_file(path: Path | Arrays, of: str | None) -> "Samples":
+    """Read samples from a file, or from two, of the spec that it states or of one given."""
+    from instances.samples import read_samples
+    from instances.spec import parse
+
+    stated = parse(of) if of else None
+    family = (stated.linear_forms or stated.refuse("linear_forms")) if stated else None
+    if isinstance(path, Arrays):
+        return read_samples(path.a, family, path.b)
+    return read_samples(path, family)
+
+
+def _held(path: Path | Arrays, of: str | None) -> "tuple[Any, Folder]":
+    """Make examples in memory of a file of samples."""
+    from instances.files import Held
+    from instances.samples import to_attention
+
+    found = read_file(path, of)
+    return found.family, Held.of(Path(str(path)), to_attention(found, 0), notes=found.notes)
+
+
+def family(source: "Source") -> "Family":
+    """Return the family that a SPEC names, or that a folder of `hardness generate` is of.
+
+    >>> family("parity:m=3,d=16").spec
+    'parity:d=16,m=3,noise=0,rho=3'
+    """
+    found: Family = target(source)[0]
+    return found
+
+
+def learner(source: object, *, key: str | None = None) -> "Learner":
+    """Return the learner that a string names, or make one of an object of yours.
+
+    An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
+    as in a file for `path.py:Name`; it runs in this process or its workers. Its runs are kept in
+    files, and found there again, only under a `key`: give another when you change it.
+
+    >>> learner("lowdegree:degree=3").name
+    'lowdegree'
+    """
+    from dataclasses import replace
+
+    from hardness.runs.registry import LEARNERS, parse_learner
+
+    if isinstance(source, str):
+        return parse_learner(source)
+    from hardness.learners.plugins import adapt
+    from hardness.learners.remote import SubprocessLearner  # which names in text need not
+
+    name = str(getattr(source, "name", ""))
+    if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
+        return source  # type: ignore[return-value]
+    key = key or getattr(source, "cache_key", None)
+    made: Any = adapt(source, "the object given")
+    if made.name.partition(":")[0] in LEARNERS:
+        own = f"object {made.name}"
+        made = replace(made, name=own, spec=own)
+    if key:
+        object.__setattr__(made, "cache_key", str(key))
+    found: Learner = made
+    return found
+
+
+def text_of(source: object) -> str:
+    """Return what was given as text or a path; empty for an object."""
+    return str(source) if isinstance(source, str | PathLike) else ""
+
+
+def functions(source: object) -> str:
+    """Return the text that may name functions: as given, or of a class of functions or one of it.
+
+    Empty for anything else.
+    """
+    from instances.spec import spec_of_object
+
+    if isinstance(source, str | PathLike) or hasattr(source, "instance"):
+        return text_of(source)
+    return spec_of_object(source) or ""
+
+
+def names(given: "Learners") -> tuple[str, ...]:
+    """Name learners as all processes of a command know them; raises UsageError for two of one name.
+
+    An object has its own name, by which this process and its workers know it.
+    """
+    from hardness.runs.registry import OBJECTS
+
+    each = tuple(map(_name_of, several(given)))
+    if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
+        raise UsageError(f"two learners are called {twice}: name one of them differently")
+    return each
+
+
+def several(given: "Learners") -> tuple[Any, ...]:
+    """List what is given, a learner or several."""
+    single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
+    return (given,) if single else tuple(given)  # type: ignore[arg-type]
+
+
+def _name_of(given: Any) -> str:
+    from hardness.learners import learner_spec
+    from hardness.runs.registry import KEYS, OBJECTS, parse_learner
+    from instances.errors import ToolkitError
+
+    if isinstance(given, str):
+        return given
+    with suppress(ToolkitError, AttributeError):
+        name = learner_spec(given)
+        if parse_learner(name) == given:
+            return name
+    made = learner(given)
+    name = learner_spec(made)
+    OBJECTS[name] = made
+    KEYS.pop(name, None)
+    if key := getattr(made, "cache_key", None):
+        KEYS[name] = key
+    return name
+
+
+def spec_of(given: "Source", command: str) -> str:
+    """Return a SPEC as it is, or that of a Family, by which other processes know it."""
+    from instances.spec import require_spec, spec_of_object
+
+    if isinstance(given, str | PathLike):
+        return str(given)
+    if spec := spec_of_object(given):
+        return spec
+    found = family(given)
+    require_spec(found, f"{command} gives it to other processes")
+    return found.spec
+
+
+def specs_of(given: "Iterable[Source]", command: str) -> list[str]:
+    """Return the SPECs of several; raises UsageError for two classes that have one name."""
+    from instances.spec import kind_of
+    from instances.spec import spec_of as read
+
+    specs, kinds = [], dict[str, Any]()
+    for one in given:
+        specs.append(read(spec_of(one, command)))
+        name = specs[-1].partition(":")[0]
+        if kinds.setdefault(name, kind_of(name)) is not kind_of(name):
+            raise UsageError(f"{name} given: two classes have that name: name one differently")
+    return specs

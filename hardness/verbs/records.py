@@ -1,8 +1,0 @@
-"""Records and errors of `instances` that the front door offers beside those of the verbs."""
-
-from instances.errors import Refuted, ToolkitError
-from instances.inspect import Inspection
-from instances.result import Result
-from instances.samples import Samples
-
-__all__ = ["Inspection", "Refuted", "Result", "Samples", "ToolkitError"]
