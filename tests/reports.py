@@ -14,7 +14,6 @@ from hardness.report.page.write import write
 from hardness.runs.columns import table
 from hardness.runs.groups import over_one, over_two
 from hardness.runs.registry import parse_learner
-from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run, run
 from instances import parse
 
@@ -73,15 +72,7 @@ def hostile() -> Report:
         {"name": HOSTILE[0], "flagged": True, "advice": HOSTILE[1]},
     ]
     runs.append(row(learner="staged:a=b", seed=2**63, details={"diagnosis": odd}))
-    sweep = SweepRow(
-        name=HOSTILE[0],
-        text="\n".join(one for one in HOSTILE if one.isprintable()),
-        engine="",
-        slots=1,
-        planned={HOSTILE[2]: 3},
-        done={HOSTILE[3]: 2},
-    )
-    return report(material(runs, source=HOSTILE[1], sweeps=(sweep,), command=HOSTILE[3]))
+    return report(material(runs, source=HOSTILE[1], name=HOSTILE[0], command=HOSTILE[3]))
 
 
 class Page(HTMLParser):

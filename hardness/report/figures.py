@@ -37,8 +37,8 @@ class Source:
     """What a figure is drawn from.
 
     made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
-    store the runs that are chosen. given: the class of what a function of `hardness` gives back of
-    it. store: whether a store of `hardness sweep` will do, too. members: whether functions of a
+    sweep the runs that are chosen. given: the class of what a function of `hardness` gives back of
+    it. store: whether runs of a sweep will do, too. members: whether functions of a
     file and layers in a folder will do in the place of a SPEC. Both names are MODULE:NAME, for the
     modules are heavy, and imported where they are used.
     """
@@ -60,7 +60,7 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
     given="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "phase_of", store=True)
+PLANE = Source(made="sweep FILE --out FILE.db", read=_SOURCE + "phase_of", store=True)
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
@@ -205,20 +205,22 @@ def numbers(
 ) -> Data:
     """Collect the data of a figure from a family, its members, a file or folder, or a result.
 
-    A file of a figure's own rows gives these again. query: which runs of a store are drawn, as
+    A file of a figure's own rows gives these again. query: which runs of a sweep are drawn, as
     "m == 3 and noise == 0". Raises UsageError or DamagedFile for a source that does not have them.
     """
-    from hardness.report.stored import is_store
+    from hardness.runs.cache import is_cache
 
-    figure, of_store = FIGURES[name], isinstance(source, Path) and is_store(source)
+    figure, of_store = FIGURES[name], isinstance(source, Path) and is_cache(source)
     if of_store and not figure.source.store:
         drawn = ", ".join(key for key, one in FIGURES.items() if one.source.store)
         raise UsageError(
-            f"{source} given: it is a store, from which {drawn} are drawn; figure {name} is "
-            f"of {figure.takes}"
+            f"{source} given: it holds runs of a sweep, of which {drawn} are drawn; figure "
+            f"{name} is of {figure.takes}"
         )
     if query is not None and not figure.source.store:
-        raise UsageError(f"--where given: {name} is not drawn from a store: leave --where out")
+        raise UsageError(
+            f"--where given: {name} is not drawn from runs of a sweep: leave --where out"
+        )
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():

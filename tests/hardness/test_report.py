@@ -265,7 +265,7 @@ def test_what_solved_below_the_information_floor_is_named():
         return found[1] if found else ""
 
     def below(runs: list[Run]) -> str:
-        return page_of(report(material(runs, certifier=Certifier(())))).words
+        return page_of(report(material(runs, certifier=Certifier()))).words
 
     others = [("queries", 1, 40, 0), ("mine.py:Flips", 0, 0, floor)]  # of queries; not below
     low, high = ("elimination", floor - 1, 0, 0), ("elimination", floor, 0, 0)

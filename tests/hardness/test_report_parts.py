@@ -1,10 +1,7 @@
 """What a page says, held against the store itself by SQL; what is drawn of runs, by hand."""
 
-import dataclasses
 import re
 import shlex
-import sqlite3
-from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -12,7 +9,7 @@ from statistics import median
 import pytest
 from msgspec.structs import replace
 
-from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds import certify
 from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.report.charts.phase import needed, of_phase
@@ -23,44 +20,37 @@ from hardness.runs import compare
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
-from hardness.runs.rows import CertificateRow
-from hardness.sweep.store import create
+from hardness.runs.results import read_runs
 from instances import parse
-from instances.errors import DamagedFile, UsageError
-from tests.hardness.sweep.here import sweep_here
+from instances.errors import UsageError
 from tests.reports import SOLVED, page_of, row
+from tests.sweeping import sweep_to
 
 SWEEP = """
-format = "hardness-sweep/1"
 name = "<b>small & wild</b>"
 seeds = 2
 [budget]
 examples = 2_000
 queries = 3
-[[runs]]
-spec = "parity:noise=0"
+[[grid]]
+specs = "parity:noise=0"
 over = { d = [6, 8, 10, 12], m = [2, 3] }
 learners = ["queries", "elimination", "trivial"]
-[[runs]]
-spec = "linear:k=3,m=1"
+[[grid]]
+specs = "linear:k=3,m=1"
 over = { d = [3, 4] }
 learners = ["linear"]
-[[climbs]]
-rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
+[[grid]]
+specs = ["parity:d=8,m=2", "parity:d=10,m=3"]
 learners = ["elimination"]
-seeds = 2
-seed = 7
-budget = { seconds = 60 }
+budget = { examples = "none", queries = "none", seconds = 60 }
 """
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of real runs."""
-    path = tmp_path_factory.mktemp("report") / "runs.db"
-    with pytest.MonkeyPatch.context() as patch:
-        sweep_here(patch, SWEEP, path)
-    return path
+    return sweep_to(tmp_path_factory.mktemp("report") / "runs.db", SWEEP)
 
 
 def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
@@ -124,7 +114,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     plane = plane_of(rows)
-    data = of_phase(plane, Certifier(()))
+    data = of_phase(plane, Certifier())
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
@@ -135,7 +125,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
     late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
-    assert of_phase(late, Certifier(()))["rows"][-1]["state"] == "not solved"
+    assert of_phase(late, Certifier())["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -143,7 +133,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = over_two(rows)
-    data = of_phase(plane, Certifier(()))
+    data = of_phase(plane, Certifier())
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
         for m in (2, 3)
@@ -155,7 +145,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
-    shown = of_phase(free, Certifier(()))
+    shown = of_phase(free, Certifier())
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 
@@ -164,36 +154,23 @@ def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
     """A curve is no diagram: none is drawn, and the command says so."""
     assert over_two([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]) == ()
     compare("parity:m=2", "d=6..7", ("trivial",)).save(tmp_path / "results.json")
-    with pytest.raises(UsageError, match="a phase diagram is drawn from a store"):
+    with pytest.raises(UsageError, match="a phase diagram is drawn from runs of a sweep"):
         phase_of(tmp_path)
 
 
 def test_the_numbers_of_a_page_are_those_of_its_store(store):
-    """Every count and median again, by SQL."""
-    made = report_of(store)
-    words = page_of(made).words
-
-    def select(sql, values=()):
-        with closing(sqlite3.connect(store)) as connection:
-            return connection.execute(sql, values).fetchall()
-
-    ((number, good),) = select("SELECT count(*), sum(passed) FROM runs")
+    """Every count and median again, by its frame."""
+    made, frame = report_of(store), read_runs(store).to_frame()
+    words, number = page_of(made).words, len(frame)
     assert len(made.runs) == number
-    assert f"{good} of {number} runs passed (" in words
-    sql = (
-        "SELECT count(*), sum(passed) FROM runs WHERE spec = ? AND learner = ? "
-        "AND budget_examples IS ?"
-    )
+    assert f"{frame['passed'].sum()} of {number} runs passed (" in words
     for one in made.learners.itertuples():
-        examples = 2000 if "examples" in one.budget else None
-        values = (one.spec, one.learner, examples)
-        assert select(sql, values) == [(one.runs, one.solved)]
-        where = sql.partition("WHERE ")[2]
-        costs = select(f"SELECT examples FROM runs WHERE {where} AND passed ORDER BY 1", values)
-        assert one.examples == (median(cost for (cost,) in costs) if costs else None)
+        some = frame[(frame["spec"] == one.spec) & (frame["learner"] == one.learner)]
+        assert (len(some), some["passed"].sum()) == (one.runs, one.solved)
+        costs = some["examples"][some["passed"].astype(bool)]
+        assert one.examples == (median(costs) if len(costs) else None)
     assert made.learners["runs"].sum() == number
     assert made.title == "<b>small & wild</b>"
-    assert made.reproduce[0].text == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
     assert f"needs at least {largest} queries" in words
     card = next(c for c in made.cards if c.spec == parse("parity:d=12,m=3").spec)
@@ -224,31 +201,6 @@ def test_intervals_are_those_of_scipy():
         for passes in range(runs + 1):
             found = binomtest(passes, runs).proportion_ci(0.95, "exact")
             assert interval(passes, runs) == pytest.approx((found.low, found.high), abs=1e-9)
-
-
-def test_stores_without_runs_and_damaged_ones(tmp_path):
-    """A page, or one line."""
-
-    def said(name: str, *rows: CertificateRow) -> str:
-        with create(tmp_path / name) as writer:
-            writer.write(rows)
-        return page_of(report_of(tmp_path / name)).words
-
-    assert "There are no runs here." in said("empty.db")
-    certificate = certify(parse("parity:d=8,m=2"))
-    one = CertificateRow(
-        key="00" * 32,
-        spec=certificate.spec,
-        terms=BoundParameters().to_dict(),
-        certificate=certificate.to_dict(),
-    )
-    assert "There are no runs here: but 1 certificate." in said("certificates.db", one)
-    moved = Certificate.read(certificate.to_dict() | {"spec": "gone:d=8"}).to_dict()
-    gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
-    with pytest.raises(DamagedFile, match=r"gone\.db: unknown family 'gone'.*--family"):
-        said("gone.db", gone)
-    with pytest.raises(DamagedFile, match=r"the certificate of parity:d=8,m=2.*its format is None"):
-        said("other.db", dataclasses.replace(one, certificate={"spec": "parity:d=8"}))
 
 
 def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):

@@ -29,7 +29,6 @@ from hardness.report.page.tables import (
     runs_table,
 )
 from hardness.report.page.write import write
-from hardness.report.sweep import missing_words
 from hardness.report.text import count
 from hardness.runs import Comparison
 from hardness.runs.groups import Line
@@ -43,7 +42,7 @@ from instances.ladders import LADDERS, ladder_of
 
 
 def report_of(path: Path) -> Report:
-    """Make the report of what `compare`, `sweep run` or `stress` wrote; raises DamagedFile."""
+    """Make the report of what `compare`, `sweep` or `stress` wrote; raises DamagedFile."""
     material = material_of(path)
     with damage(path):
         return report(material)
@@ -90,8 +89,7 @@ def _title(material: Material) -> str:
         return f"Climbs of {material.stress.ladder.title}"
     if not material.store:
         return f"Both sides of {material.lines[0].comparison.spec}"
-    names = dict.fromkeys(sweep.name for sweep in material.sweeps)
-    return ", ".join(names) or Path(material.source).name
+    return material.name or Path(material.source).name
 
 
 def _interest(line: Line) -> tuple[bool, bool]:
@@ -136,7 +134,7 @@ def save(
 
 
 def provenance(material: Material) -> tuple[tuple[str, str], ...]:
-    """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
+    """Name the package, the source with its SHA-256, machines, versions and seeds."""
     runs = list(material.runs["run"])
     entries = [
         ("made with", f"hardness {version('hardness-toolkit')}"),
@@ -159,13 +157,6 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
     if material.store:
         ended = Counter(row.bound for row in runs)
         entries += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
-    by_learner = Counter(row.learner for row in runs)
-    for sweep in material.sweeps:
-        done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
-        failed = sum(sweep.failed.values())
-        state = f"{sweep.name}: {sweep.state}, {done} of {planned} jobs done, {failed} failed"
-        state += missing_words(sweep, by_learner)
-        entries.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
     return tuple(entries)
 
 
@@ -183,19 +174,10 @@ def reproduction(
 ) -> tuple[Reproduction, ...]:
     """List the commands that make the runs, figures, tables and certificates again."""
     found = []
-    for place, sweep in enumerate(material.sweeps, 1):
-        file = "sweep.toml" if len(material.sweeps) == 1 else f"sweep-{place}.toml"
-        run = shlex.join(["hardness", "sweep", "run", file, "--store", "runs.db"])
-        found.append(
-            Reproduction(makes=f"the runs of {sweep.name}", command=run, file=file, text=sweep.text)
-        )
     if material.stress and (again := _climbed(material.stress)):
         found.append(Reproduction(makes="the runs, from their base seed", command=again))
     if _ours(material.command):
         found.append(Reproduction(makes="the runs", command=material.command))
-    if material.store:
-        export = ["hardness", "store", "export", material.source, "--out", "runs.csv"]
-        found.append(Reproduction(makes="the table of runs", command=shlex.join(export)))
     for one in charts:
         told = f"{one.title} ({one.choice})" if one.choice else one.title
         found.append(Reproduction(makes=told, command=one.command))

@@ -56,7 +56,6 @@ def facts(material: Material, ordered: Sequence[Line]) -> Facts:
         "unbounded": _unbounded(material, every),
         "examples": _examples(material),
         "below": below_floor(material),
-        "sweeps": list(_unfinished(material)),
         "cut": _cut(material.lines[0].comparison) if material.command else None,
         "growth": [fact for part in ordered if part in large for fact in _grown(part)],
         "ended": sorted(Counter(runs["bound"][~runs["reproducible"].astype(bool)]).items()),
@@ -198,17 +197,6 @@ def below_floor(material: Material) -> list[dict[Any, Any]]:
     return told.reset_index().to_dict("records")
 
 
-def _unfinished(material: Material) -> Iterator[Facts]:
-    """Name the sweeps that are not finished, or that lack runs which they did."""
-    runs = Counter(material.runs["learner"])
-    for sweep in material.sweeps:
-        done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
-        lost = sweep.missing(runs)
-        if sweep.state != "finished" or lost:
-            name, state = sweep.name, sweep.state
-            yield {"name": name, "state": state, "done": done, "planned": planned, "lost": lost}
-
-
 def _cut(comparison: Comparison) -> tuple[int, int] | None:
     """Count the sizes of a comparison that was cut, and those of its command."""
     try:
@@ -264,8 +252,6 @@ def certified(material: Material) -> Iterator[tuple[str, BoundParameters, Certif
     for part in material.lines:
         for made in part.comparison.certificates:
             certificates.setdefault((made.spec, part.comparison.terms), made)
-    for terms, certificate in material.certifier.stored:
-        certificates.setdefault((certificate.spec, terms), certificate)
     yield from ((spec, terms, certificate) for (spec, terms), certificate in certificates.items())
 
 

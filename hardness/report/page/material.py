@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.report.stored import climbs_in, is_store, is_stress, least_beside, least_in
+from hardness.report.stored import least_beside
 from hardness.runs import Comparison, Least
+from hardness.runs.cache import NAME
 from hardness.runs.certified import Certifier
 from hardness.runs.columns import table
 from hardness.runs.groups import Line, Plane, over_one, over_two
-from hardness.runs.rows import SweepRow
+from hardness.runs.results import Runs, read_runs
 from hardness.runs.stress import Stress
-from hardness.sweep.store import read
 from instances.disk import opened
+from instances.errors import DamagedFile
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -119,8 +120,8 @@ class Report:
 class Material:
     """All that a page says follows from this. runs: one tidy table, a row a run.
 
-    certifier: of what a store holds. climbs: stress tests by the names of their figures. command:
-    made a comparison. least: thresholds of a store by name, or those beside a comparison.
+    store: whether it is of a sweep, of this name. climbs: stress tests by the names of their
+    figures. command: made a comparison. least: thresholds, by name, or those beside a comparison.
     """
 
     source: str
@@ -128,9 +129,9 @@ class Material:
     sha256: str = ""
     lines: tuple[Line, ...] = field(default=(), repr=False)
     planes: tuple[Plane, ...] = field(default=(), repr=False)
-    certifier: Certifier = field(default_factory=lambda: Certifier(()), repr=False)
+    certifier: Certifier = field(default_factory=Certifier, repr=False)
     store: bool = False
-    sweeps: tuple[SweepRow, ...] = ()
+    name: str = ""
     climbs: dict[str, Stress] = field(default_factory=dict, repr=False)
     command: str = ""
     stress: Stress | None = None
@@ -138,17 +139,20 @@ class Material:
 
 
 def material_of(path: Path) -> Material:
-    """Read what a page is of: a comparison's folder or file, a store, or a stress test's file.
+    """Read what a page is of: what `compare`, `stress`, `least` or `sweep` wrote.
 
     Raises DamagedFile.
     """
-    if is_store(path):
-        return of_store(path)
-    if is_stress(path):
-        return of_stress_test(Stress.load(path), str(path), digest(path))
-    found = Comparison.load(path)
-    sha256 = digest(path / "results.json" if path.is_dir() else path)
-    return of_comparison(found, str(path), sha256, least_beside(path))
+    found = read_runs(path)
+    file = next((path / n for n in (NAME, "results.json") if (path / n).is_file()), path)
+    sha256 = digest(file)
+    if isinstance(found, Runs):
+        return of_sweep(found, str(path), sha256)
+    if isinstance(found, Stress):
+        return of_stress_test(found, str(path), sha256)
+    if isinstance(found, Comparison):
+        return of_comparison(found, str(path), sha256, least_beside(path))
+    raise DamagedFile(f"{path} is of a {type(found).__name__}, of which there is no page")
 
 
 def digest(path: Path) -> str:
@@ -183,23 +187,16 @@ def of_stress_test(found: Stress, source: str, sha256: str = "") -> Material:
     )
 
 
-def of_store(path: Path) -> Material:
-    """Read a store; raises DamagedFile."""
-    with read(path) as store:
-        sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
-        runs = table(store.runs())
-        certificates, asked = tuple(store.certificates()), store.climbs()
-        least = {name: (one,) for name, one in least_in(store).items()}
-    certifier = Certifier(certificates)
+def of_sweep(found: Runs, source: str, sha256: str = "") -> Material:
+    """Take the runs of a sweep."""
+    runs, certifier = table(found.runs), Certifier()
     return Material(
-        source=str(path),
-        sha256=digest(path),
+        source=source,
+        sha256=sha256,
         runs=runs,
-        lines=over_one(runs["run"], certificates),
+        lines=over_one(runs["run"], certifier),
         planes=over_two(runs["run"]),
         certifier=certifier,
         store=True,
-        sweeps=sweeps,
-        climbs={name: climbs_in(path, one, runs["run"]) for name, one in asked.items()},
-        least=least,
+        name=found.name,
     )

@@ -15,7 +15,7 @@ from hardness.report.page.material import Chart, Report
 from hardness.report.page.tables import learners_table, shown_names
 from hardness.report.vega import Data, complete
 from hardness.report.vega import write as picture
-from hardness.runs.processes import execute
+from hardness.runs.workers import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
