@@ -483,7 +483,7 @@ def test_several_problems_make_a_table_with_the_least_marked(hardness):
     assert ["dual_hybrid", "138.7*", f"{alone['toy-80']['dual_hybrid'].rop:.1f}"] in [
         line.split() for line in said
     ]
-    hardness("estimate", *sets, "--emit").one_line("--emit", "2 problems")
+    hardness("estimate", *sets, "--emit").one_line("--emit", "not for 2")
     hardness("estimate", "toy-80", "nosuch").one_line("nosuch")
 
 
