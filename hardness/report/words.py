@@ -23,7 +23,6 @@ _WORDS = Imported(
         "Grid": "cost.grid_words",
         "Inspection": "inspection.inspection_words",
         "Least": "least.least_words",
-        "Picture": "figures.picture_words",
         "Plan": "sweep.plan_words",
         "Queried": "sweep.queried_words",
         "Run": "run.run_words",

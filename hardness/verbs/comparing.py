@@ -68,7 +68,7 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
-    from hardness.report.page.build import save
+    from hardness.report.page import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of
 

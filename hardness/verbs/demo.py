@@ -37,7 +37,7 @@ def demo(
 ) -> "Demo":
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import Demo
-    from hardness.report.page.build import save
+    from hardness.report.page import save
 
     _require_own(out, force)
     certificate = certify(CERTIFIED)

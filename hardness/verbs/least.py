@@ -54,9 +54,8 @@ def least(
     >>> found.cells[0].interval
     (64, 91)
     """
-    from hardness.report.charts.runs import of_least
     from hardness.report.export import text as written
-    from hardness.report.figures import draw
+    from hardness.report.figures import FIGURES
     from hardness.runs import distinct, values_of
     from hardness.runs.least import PILOTS
     from hardness.runs.least import least as search
@@ -78,8 +77,10 @@ def least(
     def page(folder: Path, found: "Least") -> None:
         write_json(folder / "results.json", found.filed())
         write_text(folder / "table.tex", written("latex", found))
-        for kind in ("svg", "pdf") if over else ():
-            write_bytes(folder / f"figure.{kind}", draw("least", of_least(found), kind))
+        if over:
+            drawn = FIGURES["least"].draw(FIGURES["least"].rows(found))
+            for kind in ("svg", "pdf"):
+                write_bytes(folder / f"figure.{kind}", drawn.file(kind))
 
     sources.require_carried([spec], names, how)
     with kept(how, asked, page, LEAST) as (runs, keep):

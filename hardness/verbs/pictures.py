@@ -1,17 +1,18 @@
 """What people look at: the page of runs, figures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hardness.verbs import sources
-from hardness.verbs.ask import Ask, choice, cores, path, text, thing
-from hardness.verbs.asks import FORCE, JOBS, specs
+from hardness.verbs.ask import Ask, number, path, text, thing
+from hardness.verbs.asks import FORCE, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
 from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
-    from hardness.report.figures import Picture
+    from hardness.report.style import CaptionedFigure
     from hardness.runs import Comparison, Least, Stress
     from hardness.verbs.sources import Source
     from instances.result import Answer, Result
@@ -42,7 +43,6 @@ def report(
     source: Annotated[Path, path("The folder or the file.")],
     out: Annotated[Path | None, path("FILE.html.", flag="--out", writes=True)] = None,
     *,
-    jobs: Annotated[int | None, JOBS] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> "Comparison | Least | Stress | Answer":
     """Print the table of runs again, or write one HTML file of all of them with --out.
@@ -54,7 +54,7 @@ def report(
     from hardness.report.stored import record_of
 
     try:
-        return _page(source, out, cores(jobs), force) if out else record_of(source)
+        return _page(source, out, force) if out else record_of(source)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
@@ -62,25 +62,60 @@ def report(
         ) from error
 
 
-def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
-    from hardness.report.page.build import report_of
-    from hardness.report.page.write import write
+def _page(source: Path, out: Path, force: bool) -> "Answer":
+    from hardness.report.page import page_of, render
     from instances.disk import write_text
     from instances.result import Answer
 
-    made = report_of(source)
-    html = write(made, jobs)
+    made = page_of(source)
+    html = render(made)
     write_text(out, html, force=force)
     data = {
         "source": str(source),
         "report": str(out),
         "title": made.title,
-        "runs": len(made.runs),
-        "charts": [chart.key for chart in made.charts],
-        "certificates": len(made.cards),
+        "runs": made.runs,
+        "figures": made.figures,
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, told=f"{out}: {len(made.runs)} runs")
+    return Answer(data=data, told=f"{out}: {made.runs} runs")
+
+
+def figure(
+    name: str,
+    source: Any,
+    *,
+    ax: Any = None,
+    width: float | None = None,
+    where: str | None = None,
+    beside: Any = None,
+) -> "CaptionedFigure":
+    """Draw a figure as an object of matplotlib, which one edits and saves.
+
+    Args:
+        name: which figure; `hardness figure` lists them.
+        source: a SPEC or family, what a function gave back, or the file or folder of a command.
+        ax: axes to draw into, as many as the figure has panels; none: a new figure.
+        width: of a new figure, in inches; a column of a paper is 3.3 wide.
+        where: which runs of a store, as "m == 3".
+        beside: what `least` gave back or wrote, shown in both-sides in place of what runs spent.
+
+    Returns:
+        A `matplotlib.figure.Figure` with `caption`, and `rows`, the data drawn. With `ax` it is the
+        figure of these, which has neither.
+
+    Raises:
+        UsageError: for a source of another kind, or axes of another number.
+        DamagedFile: for a file that does not hold what is drawn.
+
+    >>> drawn = figure("sda", "parity:d=40,m=4", width=3.3)
+    >>> _ = drawn.axes[0].set_title("SDA of parities")
+    >>> drawn.get_size_inches().tolist()[0]
+    3.3
+    """
+    from hardness.report.figures import draw
+
+    return draw(name, _data(name, source, where, beside), ax=ax, width=width)
 
 
 @verb(
@@ -89,19 +124,15 @@ def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
     place="own",
     needs="--out FILE.svg, .pdf or .png, or --json",
 )
-def figure(
+def draw_figure(
     name: Annotated[str | None, Ask("Its name.", _named, complete=_figures)] = None,
     source: Annotated["Source | Result | None", thing("What it is drawn from.", specs)] = None,
     out: Annotated[Path | None, path("A file.", flag="--out", writes=True)] = None,
     *,
-    format: Annotated[
-        str | None,
-        choice("Format.", *("svg", "pdf", "png"), default="as the name of --out ends"),
+    width: Annotated[
+        float | None,
+        number("Width in inches; a column of a paper is 3.3 wide.", default="that of the figure"),
     ] = None,
-    style: Annotated[
-        Literal["paper", "talk"],
-        choice("talk: 16:9, larger letters and lines.", *("paper", "talk")),
-    ] = "paper",
     where: Annotated[
         str | None,
         text(
@@ -119,21 +150,15 @@ def figure(
         ),
     ] = None,
     force: Annotated[bool, FORCE] = False,
-) -> "Picture | Answer":
+) -> "Answer":
     """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
 
     Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
-    .pdf or .png holds the picture; --json prints the numbers in it. From Python SOURCE is also what
-    a function gave back, and without `out` a notebook shows the picture, which `save` writes.
-
-    >>> figure("sda", "parity:d=40,m=4").to_dict()["spec"]
-    'parity:d=40,m=4,noise=0,rho=3'
+    .pdf or .png holds the picture, and the caption is printed; --json prints the data drawn. In
+    Python `hardness.figure` gives an object of matplotlib.
     """
-    from dataclasses import replace
-
-    from hardness.report.figures import FIGURES, Picture, listed, numbers
-    from hardness.report.stored import comparison_of, least_of
-    from hardness.runs import Comparison
+    from hardness.report.figures import FIGURES, listed
+    from instances.disk import write_bytes
     from instances.result import Answer
 
     if name is None:
@@ -143,41 +168,43 @@ def figure(
         return Answer(data={"figures": every}, told=listed())
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {FIGURES[name].takes}")
-    kind = _kind(out, format) if out else None
-    material = _material(name, source)
-    if beside:
-        if name != "both-sides" or not isinstance(material, Path | Comparison):
-            raise UsageError("--beside given: it is of both-sides of what `compare` made")
-        runs = comparison_of(material, where) if isinstance(material, Path) else material
-        material, where = (runs, *least_of(beside)), None
-    data = numbers(name, material, where)
-    known = (data.get(key) for key in ("spec", "about", "title"))
-    of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))
-    made = Picture(name=name, of=of, data=data, look=style)
+    kind = _kind(out) if out else ""
+    data = _data(name, source, where, beside)
+    drawn = FIGURES[name].draw(data, width=width)
     if out:
-        made.save(out, force=force, kind=kind)
-    return replace(made, file=str(out)) if out else made
+        write_bytes(out, drawn.file(kind), force=force)
+    told = f"{out}\n\n{fill(drawn.caption, 80)}" if out else drawn.caption
+    return Answer(data={"figure": name, **data, "caption": drawn.caption}, told=told)
 
 
-def _kind(out: Path, asked: str | None) -> str:
-    """Take the format from the ending of --out, or from --format where that says none."""
-    from hardness.report.figures import KINDS
+def _kind(out: Path) -> str:
+    """Take the format from the ending of --out."""
+    kind = out.suffix.lstrip(".").lower()
+    if kind not in ("svg", "pdf", "png"):
+        raise UsageError(f"--out must end in .svg, .pdf or .png, got {out}")
+    return kind
 
-    ending = out.suffix.lstrip(".").lower()
-    if ending in KINDS and asked not in (None, ending):
-        raise UsageError(
-            f"--out {out} ends in .{ending}, and --format says {asked}: leave --format out, or "
-            f"give a name that ends in .{asked}"
-        )
-    if ending not in KINDS and asked is None:
-        raise UsageError(f"{out} given: end its name in .svg, .pdf or .png, or give --format")
-    return asked or ending
+
+def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, Any]:
+    """Collect the data of a figure from whatever its source is."""
+    from hardness.report.figures import known, rows_of
+    from hardness.report.stored import comparison_of, least_of
+    from hardness.runs import Comparison, Least
+
+    entry, material = known(name), _material(name, source)
+    if beside is None:
+        return rows_of(name, material, where)
+    if name != "both-sides" or not isinstance(material, Path | Comparison):
+        raise UsageError("--beside only applies to both-sides of what `compare` made")
+    runs = comparison_of(material, where) if isinstance(material, Path) else material
+    thresholds = (beside,) if isinstance(beside, Least) else least_of(Path(beside))
+    return entry.rows((runs, *thresholds))
 
 
 def _material(name: str, source: Any) -> Any:
     """Read what a figure is drawn from where it is no file: a family, its members, a result."""
     from hardness.bounds.members import read_members
-    from hardness.report.figures import FIGURES
+    from hardness.report.figures import known
     from hardness.sweep import Ended
     from instances.result import Result
 
@@ -185,7 +212,7 @@ def _material(name: str, source: Any) -> Any:
         return source.store
     if isinstance(source, Result):
         return source
-    entry, given = FIGURES[name], sources.functions(source)
+    entry, given = known(name), sources.functions(source)
     if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
         return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):

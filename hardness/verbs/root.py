@@ -38,7 +38,10 @@ GROUPS = {
     },
     "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
     "In-context regression": {"icl": "verbs.root.ICL"},
-    "Pages and pictures": {"report": "verbs.pictures.report", "figure": "verbs.pictures.figure"},
+    "Pages and pictures": {
+        "report": "verbs.pictures.report",
+        "figure": "verbs.pictures.draw_figure",
+    },
 }
 
 

@@ -1,34 +1,31 @@
 """What a page says, held against the store itself by SQL; what is drawn of runs, by hand."""
 
-import dataclasses
 import re
 import shlex
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from statistics import median
 
 import pytest
 from msgspec.structs import replace
 
-from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds import certify
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.report.charts.phase import needed, of_phase
-from hardness.report.figures import draw, numbers
-from hardness.report.page.build import report_of
+from hardness.report.charts.phase import needed, phase_rows
+from hardness.report.figures import rows_of
+from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
-from hardness.runs.rows import CertificateRow
 from hardness.sweep.store import create
 from instances import parse
-from instances.errors import DamagedFile, UsageError
+from instances.errors import UsageError
 from tests.hardness.sweep.here import sweep_here
-from tests.reports import SOLVED, page_of, row
+from tests.reports import SOLVED, row, shown
 
 SWEEP = """
 format = "hardness-sweep/1"
@@ -124,7 +121,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     plane = plane_of(rows)
-    data = of_phase(plane, Certifier(()))
+    data = phase_rows(plane, Certifier(()))
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
@@ -135,7 +132,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
     late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
-    assert of_phase(late, Certifier(()))["rows"][-1]["state"] == "not solved"
+    assert phase_rows(late, Certifier(()))["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -143,7 +140,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = over_two(rows)
-    data = of_phase(plane, Certifier(()))
+    data = phase_rows(plane, Certifier(()))
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
         for m in (2, 3)
@@ -155,7 +152,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
-    shown = of_phase(free, Certifier(()))
+    shown = phase_rows(free, Certifier(()))
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 
@@ -169,51 +166,37 @@ def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
 
 
 def test_the_numbers_of_a_page_are_those_of_its_store(store):
-    """Every count and median again, by SQL."""
-    made = report_of(store)
-    words = page_of(made).words
+    """Every count again, by SQL."""
+    page = page_of(store)
+    words = shown(page).words
 
     def select(sql, values=()):
         with closing(sqlite3.connect(store)) as connection:
             return connection.execute(sql, values).fetchall()
 
     ((number, good),) = select("SELECT count(*), sum(passed) FROM runs")
-    assert len(made.runs) == number
+    assert page.runs == number
     assert f"{good} of {number} runs passed (" in words
-    sql = (
-        "SELECT count(*), sum(passed) FROM runs WHERE spec = ? AND learner = ? "
-        "AND budget_examples IS ?"
-    )
-    for one in made.learners.itertuples():
-        examples = 2000 if "examples" in one.budget else None
-        values = (one.spec, one.learner, examples)
-        assert select(sql, values) == [(one.runs, one.solved)]
-        where = sql.partition("WHERE ")[2]
-        costs = select(f"SELECT examples FROM runs WHERE {where} AND passed ORDER BY 1", values)
-        assert one.examples == (median(cost for (cost,) in costs) if costs else None)
-    assert made.learners["runs"].sum() == number
-    assert made.title == "<b>small & wild</b>"
-    assert made.reproduce[0].text == SWEEP
+    costs = select("SELECT examples FROM runs ORDER BY 1")
+    assert sorted(page.table["examples"]) == [cost for (cost,) in costs]
+    assert page.title == "<b>small & wild</b>"
+    assert page.commands[0][2] == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
-    assert f"needs at least {largest} queries" in words
-    card = next(c for c in made.cards if c.spec == parse("parity:d=12,m=3").spec)
-    values = dict(zip(card.claims["quantity"], card.claims["value"], strict=True))
-    assert values["stat-queries"] == str(largest)
-    assert card.sizes["problem"].tolist() == [f"parity:d={d},m=3" for d in (6, 8, 10, 12)]
+    assert f"needs at least {largest} for" in words
 
 
-def test_every_chart_is_drawn_again_by_its_command(store):
-    """Its name, source and slice give the same data."""
-    made = report_of(store)
-    assert {chart.name for chart in made.charts} >= {"both-sides", "phase"}
-    assert len({chart.key for chart in made.charts}) == len(made.charts)
-    for chart in made.charts:
-        words = shlex.split(chart.command)
+def test_every_figure_of_a_page_is_drawn_again_by_its_command(store):
+    """Its name, source and condition give the same data."""
+    page = page_of(store)
+    drawn = [part for part in page.parts if part.figure]
+    names = {shlex.split(part.command)[2] for part in drawn}
+    assert names >= {"both-sides", "phase"}
+    for part in drawn:
+        words = shlex.split(part.command)
         query = words[words.index("--where") + 1] if "--where" in words else None
-        assert words[:4] == ["hardness", "figure", chart.name, str(store)]
-        assert numbers(chart.name, store, query).items() >= chart.data.items()
-    data = next(chart.data for chart in made.charts if chart.name == "phase")
-    assert draw("phase", data).startswith(b"<svg")
+        assert words[:2] == ["hardness", "figure"]
+        assert words[3] == str(store)
+        assert rows_of(words[2], store, query)["rows"] == part.figure.rows
 
 
 def test_intervals_are_those_of_scipy():
@@ -226,37 +209,10 @@ def test_intervals_are_those_of_scipy():
             assert interval(passes, runs) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
-def test_stores_without_runs_and_damaged_ones(tmp_path):
-    """A page, or one line."""
-
-    def said(name: str, *rows: CertificateRow) -> str:
-        with create(tmp_path / name) as writer:
-            writer.write(rows)
-        return page_of(report_of(tmp_path / name)).words
-
-    assert "There are no runs here." in said("empty.db")
-    certificate = certify(parse("parity:d=8,m=2"))
-    one = CertificateRow(
-        key="00" * 32,
-        spec=certificate.spec,
-        terms=BoundParameters().to_dict(),
-        certificate=certificate.to_dict(),
-    )
-    assert "There are no runs here: but 1 certificate." in said("certificates.db", one)
-    moved = Certificate.read(certificate.to_dict() | {"spec": "gone:d=8"}).to_dict()
-    gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
-    with pytest.raises(DamagedFile, match=r"gone\.db: unknown family 'gone'.*--family"):
-        said("gone.db", gone)
-    with pytest.raises(DamagedFile, match=r"the certificate of parity:d=8,m=2.*its format is None"):
-        said("other.db", dataclasses.replace(one, certificate={"spec": "parity:d=8"}))
-
-
-def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
-    made = compare("parity:m=1", "d=4,5", ("elimination",), seeds=1)
-    ran = tuple(r.updated(details=r.details | {"process": "not sandboxed"}) for r in made.runs)
-    made.updated(runs=ran).save(tmp_path / "results.json")
-    found = dict(report_of(tmp_path).provenance)
-    assert found[f"process of {ran[0].learner}"] == "not sandboxed"
+def test_a_store_without_runs_has_a_page(tmp_path):
+    with create(tmp_path / "empty.db") as writer:
+        writer.write(())
+    assert "There are no runs here." in shown(page_of(tmp_path / "empty.db")).words
 
 
 def test_which_runs_are_meant_must_be_said(store):

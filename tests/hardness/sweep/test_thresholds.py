@@ -10,10 +10,10 @@ import pytest
 
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.report.charts.runs import of_least
+from hardness.report.charts.runs import least_rows
 from hardness.report.export import text
 from hardness.report.least import least_table
-from hardness.report.page.build import report_of
+from hardness.report.page import page_of
 from hardness.report.stored import least_of
 from hardness.report.text import laid_out
 from hardness.runs import Least, least
@@ -28,7 +28,7 @@ from instances.errors import UsageError
 from instances.result import Answer
 from tests.hardness.sweep.here import Here, sweep_here
 from tests.hardness.sweep.making import edit
-from tests.reports import page_of
+from tests.reports import shown as shown_page
 
 BUDGET = Budget(examples=512)
 SWEEP = """
@@ -139,7 +139,7 @@ def test_a_store_of_thresholds_alone_is_shown_reported_drawn_and_exported(
     shown = Answer(data={}, told="", rows=held._rows())
     assert hardness("store", "show", "a.db", "--format", "csv").out == text("csv", shown)
     drawn = hardness("figure", "least", "a.db", "--json").json
-    assert drawn["rows"] == of_least(held)["rows"]
+    assert drawn["rows"] == least_rows(held)["rows"]
     assert "--thresholds" in hardness("store", "export", "a.db", "--out", "a.csv").err
     assert hardness("store", "export", "a.db", "--thresholds", "--out", "a.csv").code == 0
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
@@ -147,7 +147,7 @@ def test_a_store_of_thresholds_alone_is_shown_reported_drawn_and_exported(
     assert sorted((r["spec"], int(r["seed"]), int(r["high"])) for r in rows) == sorted(
         (one.asked.spec, one.asked.seed, one.high) for one in every
     )
-    page = page_of(report_of(store))
+    page = shown_page(page_of(store))
     assert sum(row[1:2] in (["d=6"], ["d=8"]) for row in page.rows) == 2
     assert "figure least" in page.words
 
