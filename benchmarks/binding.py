@@ -1,4 +1,4 @@
-"""The table of docs/binding.md: `python benchmarks/binding.py STORE`.
+"""The table of docs/binding.md: `python benchmarks/binding.py RUNS.db`.
 
 A row a problem, a column a class of learners: the best learner of the class, its median cost or the
 risk that stayed, how many of its runs solved, and what is certified of the class.
@@ -20,8 +20,8 @@ from hardness.runs.certified import Certifier, claims, number
 from hardness.runs.classes import CLASSES, LearnerClass, class_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import LEARNERS, parse_learner
+from hardness.runs.results import read_runs
 from hardness.runs.run import Run
-from hardness.sweep.store import read
 from instances.family import Family
 from instances.numbers import brief
 from instances.spec import FAMILIES, parse_stored
@@ -73,13 +73,12 @@ def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, fl
 
 
 def rows(store: Path) -> Iterator[tuple[str, ...]]:
-    """List the problems of a store: those with a bound first, else as the families are listed."""
-    with read(store) as kept:
-        runs, certifier = list(kept.runs()), Certifier(kept.certificates())
+    """List the problems of a sweep: those with a bound first, else as the families are listed."""
+    runs, certifier = read_runs(store).runs, Certifier()
     by_spec: dict[str, list[Run]] = {}
     for run in runs:
         by_spec.setdefault(run.spec, []).append(run)
-    terms = next((t for t, made in certifier.stored if made.spec in by_spec), BoundParameters())
+    terms = BoundParameters()
     found = {spec: certifier.one(spec, terms) for spec in by_spec}
     proved = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     names = list(FAMILIES)

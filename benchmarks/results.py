@@ -11,11 +11,12 @@ from statistics import median
 
 from timing import hardness, table  # isort: skip
 
-from hardness.bounds import Certificate
+from hardness.bounds import BoundParameters, Certificate
 from hardness.report.text import bound, shown_risk
+from hardness.runs.certified import Certifier
 from hardness.runs.classes import view_of
+from hardness.runs.results import Runs, read_runs
 from hardness.runs.run import Run
-from hardness.sweep.store import Reader, read
 from instances.spec import parse_stored
 
 ROOT = Path(__file__).parent.parent
@@ -36,9 +37,10 @@ uses each example once.
 HEAD = ("problem", "certified queries", "learner", "sees", "solved", "risk", "examples", "queries")
 
 
-def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
-    certified = {c.spec: _bound(Certificate.read(c.certificate)) for c in store.certificates()}
-    found = [(run.spec, run.learner, run) for run in store.runs()]
+def rows(kept: Runs, asked: dict[str, str]) -> list[tuple[str, ...]]:
+    made = {spec: Certifier().one(spec, BoundParameters()) for spec in asked}
+    certified = {spec: _bound(one) for spec, one in made.items() if isinstance(one, Certificate)}
+    found = [(run.spec, run.learner, run) for run in kept.runs]
     cells = {
         key: [run for _, _, run in group] for key, group in groupby(found, lambda each: each[:2])
     }
@@ -77,14 +79,13 @@ def _shown(risk: float) -> str:
 
 
 def main() -> None:
-    groups = tomllib.loads(FILE.read_text())["runs"]
-    asked = {parse_stored(group["spec"]).spec: group["spec"] for group in groups}
+    grids = tomllib.loads(FILE.read_text())["grid"]
+    asked = {parse_stored(grid["specs"]).spec: grid["specs"] for grid in grids}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.db"
-        hardness("sweep", "run", FILE, "--store", path, "--quiet")
-        with read(path) as store:
-            print(INTRODUCTION, end="")
-            table("", f"| {' | '.join(HEAD)} |", rows(store, asked))
+        hardness("sweep", FILE, "--out", path, "--quiet")
+        print(INTRODUCTION, end="")
+        table("", f"| {' | '.join(HEAD)} |", rows(read_runs(path), asked))
 
 
 if __name__ == "__main__":

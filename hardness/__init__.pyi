@@ -11,9 +11,9 @@ from .runs.comparison import Comparison as Comparison
 from .runs.conformance import check_learner as check_learner
 from .runs.game import Game as Game
 from .runs.least import Least as Least
+from .runs.results import Runs as Runs, read_runs as read_runs
 from .runs.run import Run as Run
 from .runs.stress import Stress as Stress
-from .sweep.drive import Ended as Ended
 from .verbs.attacking import attack as attack, distinguish as distinguish, spectrum as spectrum
 from .verbs.bounds import bound as bound, certify as certify, check as check, verify as verify
 from .verbs.comparing import compare as compare, ladders as ladders, stress as stress
@@ -38,6 +38,6 @@ from .verbs.records import (
     ToolkitError as ToolkitError,
 )
 from .verbs.sources import family as family, learner as learner
-from .verbs.stores import run_sweep as run_sweep
+from .verbs.sweeping import sweep as sweep
 
 __version__: str

@@ -12,7 +12,6 @@ EXTRAS = {  # by what is imported
     "torch": "torch",
     "fpylll": "lattice",
     "distributed": "cluster",
-    "cryptography": "cluster",
     "pyarrow": "parquet",
 }
 

@@ -12,7 +12,7 @@ import pytest
 import hardness as h
 from hardness.runs import Comparison, Run
 from hardness.runs.own import read_data
-from hardness.sweep.file import read_sweep
+from hardness.runs.sweep import read_sweep
 from instances import (
     AttentionLayer,
     ToolkitError,
@@ -30,7 +30,7 @@ RNG = np.random.default_rng(0)
 ARRAYS = {"a": RNG.normal(size=(2, 4, 4)), "b": np.arange(3, dtype="i2")}
 LAYER = AttentionLayer(theta=ARRAYS["a"], w=2 * ARRAYS["a"])
 X, Y = RNG.normal(size=(2, 60, 3, 4))
-SWEEP = 'format = "hardness-sweep/1"\nname = "few"\n[[runs]]\nspec = "parity:d=8,m=2"\nlearners = '
+SWEEP = 'format = "hardness-sweep/2"\nname = "few"\n[[grid]]\nspecs = "parity:d=8,m=2"\nlearners = '
 SWEEP += '["queries"]\nseeds = 1\n'
 
 

@@ -18,9 +18,9 @@ from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, least, risk, run
 from hardness.runs.columns import timeless as details_without_time
+from hardness.runs.jobs import Runner
 from hardness.runs.least import cannot
 from hardness.runs.registry import LEARNERS, parse_learner
-from hardness.sweep.resumable import resumable
 from instances import ToolkitError, parse, write_folder
 from instances.errors import UsageError
 from instances.spec import FAMILIES
@@ -215,8 +215,8 @@ def test_no_interval_of_a_median_lies_wholly_below_the_certified_floor(spec, lea
 def test_results_do_not_depend_on_workers_or_order():
     learners = ("elimination", "lowdegree", "student:steps=50")
     one = compare("parity:m=2", "d=6,8", learners, seeds=2)
-    with resumable(None, {"command": "compare"}, 2) as runs:
-        backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, do=runs.do)
+    with Runner(n_jobs=2) as runner:
+        backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, do=runner.run)
     names = [parse_learner(name).name for name in learners]
     found = [(r.spec, names.index(r.learner.partition(":")[0]), r.seed) for r in backwards.runs]
     assert found == sorted(found, key=lambda key: (one.specs.index(key[0]), -key[1], key[2]))

@@ -15,7 +15,7 @@ import pytest
 
 import cli
 from hardness import compare
-from hardness.sweep.store import create
+from hardness.runs.cache import Cache
 from instances import AttentionLayer
 from instances.spec import OWN
 
@@ -113,7 +113,7 @@ MISTAKES = """\
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20
 2 compare parity:d=6,m=2 --over d=6..8 --seeds 0 | at least 1
-1 compare parity:m=2 --over d=6 --out own --force | thesis.tex | not ours
+1 compare parity:m=2 --over d=6 --out own | own exists and was kept: it holds no runs
 2 compare parity:m=1 --over d=4 --learner mine.py:fss | did you mean 'fs'? | nothing was
 2 demo out | `hardness demo -h`
 1 demo --out both | no demo made
@@ -133,7 +133,7 @@ MISTAKES = """\
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure phase empty.db --slice m=3 --out b.svg | It is --where now
 2 figure phase empty.db --out b.svg | no runs are left
-2 figure both-sides out --where m==3 --out b.svg | is not a store
+1 figure both-sides out --where m==3 --out b.svg | has format 'hardness-results/2'
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
@@ -236,8 +236,8 @@ MISTAKES = """\
 2 reduce attention-to-lwr nowhere --out x.npz | nowhere
 2 reduce sideways x --out y | lwr-to-attention
 1 report nowhere --out r.html | nowhere
-1 report notes.txt | folder of `hardness compare`
-1 report c.json --out r.html | is wanted, which `hardness compare` writes
+1 report notes.txt | a report is of what `hardness compare`
+1 report c.json --out r.html | holds no runs
 2 spectrum --out spectrum.json parity:d=28,m=3 | d may be up to 27
 2 spectrum --out spectrum.json parity:d=64,m=3 --learner elimination | 2^63
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimniation | did you mean 'elimination'
@@ -246,11 +246,7 @@ MISTAKES = """\
   | between 2 and 4096
 2 spectrum --out spectrum.json parity:d=8,m=3 --top 0 | --top
 2 spectrum --out spectrum.json | SOURCE
-2 store shwo x.db | Did you mean 'show'
-1 store show nowhere.db | does not exist
-1 store show notes.txt | no store at all
-1 store merge empty.db --out notes.txt | notes.txt exists and was kept: give another name
-2 store query none.db x --format csv --json | one of the two
+2 store show x.db | `hardness report FILE` prints the table of runs
 2 stress --ladder parity-v1 | --learner
 2 stress --learner elimination --ladder parity-v2 | did you mean 'parity-v1'
 2 stress --learner trivial | --ladder NAME or --on SPEC
@@ -259,10 +255,11 @@ MISTAKES = """\
 2 stress --learner trivial --on parity:d=8,m=2 --seeds 5000 | at most 1000 seeds
 2 stress --learner trivial --on parity:d=8,m=2 --budget-memory 0 | 500MB, 4GiB or 4096
 2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | --budget-cpu
-2 sweep notes.txt | `hardness sweep -h`
-2 sweep run nowhere.toml --store s.db | a sweep file (TOML) is needed
-2 sweep run notes.txt --store s.db | mend the TOML
-2 sweep run x.toml --store x.db --out y | --out y given | sweep run
+2 sweep nowhere.toml --out s.db | a sweep file (TOML) is needed
+2 sweep notes.txt --out s.db | mend the TOML
+2 sweep few.toml --fresh | --fresh given without --out
+2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
+1 sweep few.toml --out notes.txt | notes.txt holds no runs
 2 verify profile:g=h,d=8,m=3 | are profiles
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
@@ -271,6 +268,7 @@ MISTAKES = """\
 2 verify mine.py:Wide --samples 9 | raise the samples
 1 verify odd | 3.npz | (m, d, r) is needed
 """
+FEW = '[[grid]]\nspecs = "parity:d=8,m=2"\nlearners = ["trivial"]\n'
 # Functions of a file, and what is vacuous of them.
 TWO = """
 d = 4
@@ -406,7 +404,8 @@ def world(tmp_path_factory):
         np.savez("odd/3.npz", **dict.fromkeys("qkvo", np.eye(2)))
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
         AttentionLayer(theta=deep[0], w=deep[1]).save("layer.npz")
-        create(Path("empty.db")).close()
+        Cache(Path("empty.db")).close()
+        Path("few.toml").write_text(FEW)
         for line in MADE:
             with pytest.raises(SystemExit, match="0"):
                 cli.main([*shlex.split(line), "--quiet"])
@@ -441,8 +440,6 @@ def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monke
         if (found.code, found.out) != (code, "") or not one:
             wrong.append((line, found))
         wrong += [(line, word, found.err) for word in words if word not in found.err]
-        if line.startswith("store merge") and "--force" in found.err:
-            wrong.append((line, found.err))
         assert lying_about() == files, line
     assert not wrong, "\n".join(map(str, wrong))
 

@@ -16,7 +16,11 @@ def from_which(spec: str, learner: str, seed: int) -> int:
 
 
 def _done(searches):
-    for i, one in enumerate(searches):
+    return [*_made(searches)]
+
+
+def _made(searches):
+    for one in searches:
         least = from_which(one.spec, one.learner, one.seed)
         if isinstance(one, Search):
             ran = []
@@ -26,14 +30,14 @@ def _done(searches):
                 return ran[-1]
 
             walk(one, ask)
-            yield i, Threshold(
+            yield Threshold(
                 asked=one, tried=tuple(ran), seconds=0.0, revisions={}, versions={}, machine="none",
             )  # fmt: skip
         else:
             n = one.budget.examples
             value = min(1.0, least / (10 * n)) ** 2
             high = value + (0.03 if n >= least else 0.9)
-            yield i, Run(
+            yield Run(
                 spec=one.spec, learner=one.learner, seed=one.seed, budget=one.budget,
                 outcome=Outcome.EXAMPLES_SPENT, secret_recovered=None, details={}, revisions={},
                 risk=Risk(value=value, low=0.0, high=high, confidence=0.95, examples=4096,

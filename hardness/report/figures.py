@@ -29,8 +29,8 @@ class Source:
     """What a figure is drawn from.
 
     made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
-    store the runs that are chosen. kind: the class of the result that will do as well. store:
-    whether a store of `hardness sweep` will do. members: whether functions of a file and layers in
+    sweep the runs that are chosen. kind: the class of the result that will do as well. store:
+    whether runs of a sweep will do. members: whether functions of a file and layers in
     a folder will do in the place of a SPEC. Names are MODULE:NAME, imported where they are used.
     """
 
@@ -51,7 +51,7 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_STORED + "least_of",
     kind="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-PLANE = Source(made="sweep run FILE --store STORE", read=_STORED + "phase_of", store=True)
+PLANE = Source(made="sweep FILE --out FILE.db", read=_STORED + "phase_of", store=True)
 CURVES = Source(made="icl curves --out DIR", read=_STORED + "study_of", kind=_RESULT)
 STEPS = Source(made="icl steps --out DIR", read=_STORED + "study_of", kind=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", kind=_RESULT)
@@ -157,7 +157,7 @@ def rows_of(
     Args:
         name: of the figure.
         source: what it is drawn from.
-        query: which runs of a store are drawn, as "m == 3 and noise == 0".
+        query: which runs of a sweep are drawn, as "m == 3 and noise == 0".
 
     Returns:
         A small head, and "rows": flat dictionaries.
@@ -166,16 +166,17 @@ def rows_of(
         UsageError: for a source of another kind.
         DamagedFile: for a file that does not hold what is needed.
     """
-    from hardness.report.stored import is_store
+    from hardness.runs.cache import is_cache
 
-    figure, of_store = known(name), isinstance(source, Path) and is_store(source)
+    figure, of_store = known(name), isinstance(source, Path) and is_cache(source)
     if of_store and not figure.source.store:
         drawn = ", ".join(key for key, entry in FIGURES.items() if entry.source.store)
         raise UsageError(
-            f"{source} is a store, from which {drawn} are drawn; figure {name} is of {figure.takes}"
+            f"{source} holds runs of a sweep, of which {drawn} are drawn; figure {name} is "
+            f"of {figure.takes}"
         )
     if query is not None and not figure.source.store:
-        raise UsageError(f"--where only applies to runs of a store, and {name} is drawn of none")
+        raise UsageError(f"--where only applies to runs of a sweep, and {name} is drawn of none")
     if not isinstance(source, Path):
         return figure.rows(_material(name, figure, source))
     if not source.exists():

@@ -6,7 +6,7 @@ choice of light or dark, and prints.
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.report.claims import sentence
 from hardness.report.figures import FIGURES
-from hardness.report.stored import (
-    climbs_in,
-    is_store,
-    is_stress,
-    least_beside,
-    least_in,
-    runs_of,
-)
+from hardness.report.stored import least_beside
 from hardness.report.stress import certified_words, headline
 from hardness.report.text import count
 from hardness.runs import Comparison
@@ -30,11 +23,13 @@ from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.groups import Line, Plane, over_one, over_two
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
+from hardness.runs.results import Runs, read_runs
 from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
 from instances import numbers
 from instances.disk import damage, write_bytes, write_text
+from instances.errors import DamagedFile
 from instances.ladders import LADDERS, ladder_of
 from instances.result import TableRow
 
@@ -72,7 +67,7 @@ class Page:
         parts: its sections in order.
         runs: how many runs there are.
         table: the first of these, a row each.
-        commands: what makes all of it again: each with what it makes, and a file that it needs.
+        commands: what makes all of it again: each with what it makes.
         versions: name and value: packages, machines, seeds.
     """
 
@@ -82,7 +77,7 @@ class Page:
     parts: tuple[Part, ...]
     runs: int
     table: "DataFrame" = field(repr=False)
-    commands: tuple[tuple[str, str, str], ...]
+    commands: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
 
     @property
@@ -92,20 +87,23 @@ class Page:
 
 
 def page_of(path: Path) -> Page:
-    """Make the page of what `compare`, `least`, `sweep run` or `stress` wrote.
+    """Make the page of what `compare`, `least`, `stress` or `sweep` wrote.
 
     Raises:
         DamagedFile: for a file that holds none of these.
     """
-    if is_store(path):
-        return _of_store(path)
-    if is_stress(path):
-        climbed = Stress.load(path)
-        with damage(path):
-            return page_of_stress(climbed, str(path))
-    found = Comparison.load(path)
+    found, source = read_runs(path), str(path)
     with damage(path):
-        return page_of_comparison(found, str(path), least_beside(path))
+        if isinstance(found, Runs):
+            return _page_of_sweep(found, source)
+        if isinstance(found, Stress):
+            return page_of_stress(found, source)
+        if isinstance(found, Comparison):
+            return page_of_comparison(found, source, least_beside(path))
+        if isinstance(found, Least):
+            parts = list(_least_parts((found,), source))
+            return _page(f"Thresholds of {found.spec}", source, (), parts, ())
+    raise DamagedFile(f"{path} is of a {type(found).__name__}, of which there is no page")
 
 
 def page_of_comparison(
@@ -119,11 +117,8 @@ def page_of_comparison(
     ('Both sides of parity:m=2', 6, ['parity:m=2, d = 6 to 8'])
     """
     line = Line(rows=comparison.runs, comparison=comparison, fixed=())
-    parts = [
-        *_line_parts(line, source),
-        *_least_parts({"": thresholds} if thresholds else {}, source),
-    ]
-    commands = [("all of it", comparison.command, "")] if comparison.command else []
+    parts = [*_line_parts(line, source), *_least_parts(thresholds, source)]
+    commands = [("all of it", comparison.command)] if comparison.command else []
     title = f"Both sides of {comparison.spec}"
     return _page(title, source, comparison.runs, parts, commands)
 
@@ -138,43 +133,25 @@ def page_of_stress(stress: Stress, source: str) -> Page:
         note="How many of the seeds each learner passed, level by level.",
     )
     again = stress_command(stress)
-    commands = [("the runs, from their base seed", again, "")] if again else []
+    commands = [("the runs, from their base seed", again)] if again else []
     lead = [headline(stress, climb) for climb in stress.climbs]
     drawn = "drawn from the operating system" if stress.drawn else "given"
     seeds = [("base seed", f"{stress.base_seed}, {drawn}: all seeds follow from it")]
     return _page(f"Climbs of {name}", source, stress.runs, [part], commands, lead, seeds)
 
 
-def _of_store(path: Path) -> Page:
-    from hardness.sweep.store import read
-
-    source = str(path)
-    with damage(path):
-        runs, certifier = runs_of(path)
-        with read(path) as store:
-            sweeps, asked = tuple(store.sweeps()), store.climbs()
-            least = {name: (one,) for name, one in least_in(store).items()}
-        lines = sorted(over_one(runs, certifier), key=lambda line: len(line.comparison.values) < 2)
-        parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
-        parts += _phase_parts(over_two(runs)[:MOST], certifier, source)
-        parts += _least_parts(least, source)
-        climbs = [climbs_in(path, one, runs) for one in asked.values()]
-        parts += [part for one in climbs for part in page_of_stress(one, source).parts]
-    commands = [
-        (f"the runs of {sweep.name}", "hardness sweep run sweep.toml --store runs.db", sweep.text)
-        for sweep in sweeps
-    ]
-    lead = [
-        f"The sweep {sweep.name} is {sweep.state}: {sum(sweep.done.values())} of "
-        f"{sum(sweep.planned.values())} jobs are done."
-        for sweep in sweeps
-    ]
-    hidden = len(lines) - MOST
-    lead += (
-        [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden > 0 else []
+def _page_of_sweep(found: Runs, source: str) -> Page:
+    certifier = Certifier()
+    lines = sorted(
+        over_one(found.runs, certifier), key=lambda line: len(line.comparison.values) < 2
     )
-    title = ", ".join(dict.fromkeys(sweep.name for sweep in sweeps)) or path.name
-    return _page(title, source, runs, parts, commands, lead)
+    planes = over_two(found.runs)
+    parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
+    parts += _phase_parts(planes[:MOST], certifier, source)
+    hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
+    lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
+    lead += [] if found.runs else ["There are no runs here."]
+    return _page(found.name or Path(source).name, source, found.runs, parts, (), lead)
 
 
 def _page(
@@ -182,7 +159,7 @@ def _page(
     source: str,
     runs: Sequence[Run],
     parts: Sequence[Part],
-    commands: Sequence[tuple[str, str, str]],
+    commands: Sequence[tuple[str, str]],
     lead: Sequence[str] = (),
     versions: Sequence[tuple[str, str]] = (),
 ) -> Page:
@@ -201,7 +178,6 @@ def _page(
 def _counted(runs: Sequence[Run]) -> Iterator[str]:
     """Say how many runs passed, of each learner."""
     if not runs:
-        yield "There are no runs here."
         return
     passed = Counter(run.learner for run in runs if run.solved)
     every = Counter(run.learner for run in runs)
@@ -256,18 +232,18 @@ def _phase_parts(planes: Iterable[Plane], certifier: Certifier, source: str) -> 
         )
 
 
-def _least_parts(found: Mapping[str, tuple[Least, ...]], source: str) -> Iterator[Part]:
-    for name, thresholds in found.items():
-        first = thresholds[0]
-        over = bool(first.parameter)
-        data = FIGURES["least"].rows(thresholds) if over else {}
-        yield Part(
-            title=f"Fewest examples or queries: {name or first.spec}",
-            figure=FIGURES["least"].draw(data) if over else None,
-            command=_command("least", source, f"least == {name!r}" if name else "") if over else "",
-            table=frame([row for one in thresholds for row in one._rows()]),
-            note="The median over instances lies in the interval.",
-        )
+def _least_parts(thresholds: tuple[Least, ...], source: str) -> Iterator[Part]:
+    if not thresholds:
+        return
+    first = thresholds[0]
+    data = FIGURES["least"].rows(thresholds) if first.parameter else {}
+    yield Part(
+        title=f"Fewest examples or queries: {first.spec}",
+        figure=FIGURES["least"].draw(data) if data else None,
+        command=_command("least", source, "") if data else "",
+        table=frame([row for one in thresholds for row in one._rows()]),
+        note="The median over instances lies in the interval.",
+    )
 
 
 def _command(name: str, source: str, where: str) -> str:

@@ -10,8 +10,9 @@ from .comparison import (
 from .distinguish import Distinction as Distinction, distinguish as distinguish
 from .game import Game as Game, play as play
 from .growth import Scaling as Scaling
+from .jobs import Job as Job, Runner as Runner, run_jobs as run_jobs
 from .least import Least as Least, LeastCell as LeastCell, Threshold as Threshold, least as least
-from .planned import Cut as Cut
+from .results import Runs as Runs, read_runs as read_runs
 from .risk import Risk as Risk, measure as measure
 from .run import (
     Run as Run,

@@ -1,12 +1,13 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from statistics import median
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 
 from hardness.attacks.lattice import LARGEST_BLOCK, LLL_BLOCK
@@ -22,8 +23,8 @@ from hardness.oracles import Budget
 from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
+from hardness.runs.jobs import Do, Job, here, require_loaded, require_some, warm
 from hardness.runs.names import short
-from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.record import Record
 from hardness.runs.registry import ATTACKS, parse_learner
 from hardness.runs.run import Run, require_support, run
@@ -133,12 +134,20 @@ class AttackResult(Record, frozen=True, kw_only=True):
 
 
 class Attacks(Record, frozen=True, kw_only=True):
-    """Several attacks on one family; not_run: why others could not be."""
+    """Several attacks on one family; not_run: why others could not be.
+
+    names: of the attacks, as they were asked for. seed: the first.
+    """
 
     spec: str
-    attacks: tuple[AttackResult, ...]
-    not_run: dict[str, str]
+    names: tuple[str, ...] = ()
+    seeds: int = 1
+    seed: int = 0
+    budget: Budget = Budget()
+    attacks: tuple[AttackResult, ...] = ()
+    not_run: dict[str, str] = msgspec.field(default_factory=dict)
 
+    _format: ClassVar[str] = "hardness-attack/1"
     _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
@@ -150,6 +159,15 @@ class Attacks(Record, frozen=True, kw_only=True):
     def claims(self) -> tuple[tuple[int, ...], ...]:
         """The secrets that runs claim, found or not, attack by attack."""
         return tuple(claim for one in self.attacks for claim in one.claims)
+
+    def on(self, runs: Iterable[Run]) -> Self:
+        """Hold those of some runs that are its own, attack by attack."""
+        kept, seeds = list[AttackResult](), range(self.seed, self.seed + self.seeds)
+        runs = sorted((run for run in runs if run.seed in seeds), key=lambda run: run.seed)
+        for name in map(learner_spec, map(parse_learner, self.names)):
+            some = tuple(run for run in runs if (run.learner, run.spec) == (name, self.spec))
+            kept += [AttackResult(spec=self.spec, learner=name, runs=some)] if some else []
+        return self.updated(attacks=tuple(kept))
 
     def _rows(self) -> list[TableRow]:
         return [row for one in self.attacks for row in one._rows()]
@@ -267,6 +285,17 @@ def least_estimate(kind: str, family: Family) -> Estimate | None:
     return min(zeros, key=lambda found: found.rank, default=None)
 
 
+def planned(
+    family: Family, names: Sequence[str], seeds: int, first_seed: int, budget: Budget
+) -> Attacks:
+    """Plan several attacks on a family, without runs; raises UsageError for fewer than one seed."""
+    if seeds < 1:
+        raise UsageError(f"{seeds} seeds given: at least one is needed")
+    return Attacks(
+        spec=family.spec, names=tuple(names), seeds=seeds, seed=first_seed, budget=budget
+    )
+
+
 def attack(
     name: str,
     target: Family | Folder,
@@ -274,12 +303,11 @@ def attack(
     first_seed: int = 0,
     budget: Budget | None = None,
     do: Do = here,
-    progress: Callable[[int], None] = lambda done: None,
 ) -> AttackResult:
     """Run one attack on instances of several seeds, or on the one of a folder.
 
-    do: who does the runs; the result does not depend on it, seconds and memory apart. Raises
-    ToolkitError where the attack cannot run on the family, or a run cannot be done.
+    do: who does the jobs; the result does not depend on it, seconds and memory apart. Raises
+    ToolkitError where the attack cannot run on the family, or no run could be done.
 
     >>> from instances import parse
     >>> attack("elimination", parse("parity:d=16,m=3"), seeds=2).recovered
@@ -290,24 +318,15 @@ def attack(
     if isinstance(target, Folder):
         warm(target.family.spec, (name,))
         found = run(learner, target, budget, first_seed)
-        progress(1)
         return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
     require_spec(target, "its instances cannot be attacked in other processes")
     require_support(learner, target)
-    planned = [
-        Planned(spec=target.spec, learner=name, seed=seed, budget=budget)
+    works = [
+        Job(spec=target.spec, learner=name, seed=seed, budget=budget)
         for seed in range(first_seed, first_seed + seeds)
     ]
-    runs: dict[int, Run] = {}
-    for index, done in do(planned):
-        if isinstance(done, ToolkitError):
-            raise done
-        runs[index] = done
-        progress(1)
-    return AttackResult(
-        spec=target.spec,
-        learner=learner_spec(learner),
-        runs=tuple(runs[i] for i in range(seeds)),
-    )
+    runs = do(works)
+    require_some(runs)
+    return AttackResult(spec=target.spec, learner=learner_spec(learner), runs=tuple(runs))

@@ -1,10 +1,9 @@
-"""Certificates of runs: those that a store has, else made of the specs."""
+"""Certificates of the specs of runs, made when they are asked for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from hardness.bounds import BoundParameters, Certificate, certify
-from hardness.runs.rows import CertificateRow
 from instances.disk import shown
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored
@@ -13,60 +12,38 @@ from instances.spec import parse_stored
 class Certifier:
     """Certificates by spec and terms, each made once."""
 
-    def __init__(self, stored: Iterable[CertificateRow]) -> None:
-        """Begin with what a store holds."""
-        self._stored: dict[str, list[tuple[BoundParameters, Certificate]]] = {}
-        for row in stored:
-            self._stored.setdefault(row.spec, []).append(_read(row))
+    def __init__(self) -> None:
+        """Begin with none."""
         self._made: dict[tuple[str, BoundParameters], Certificate | str] = {}
 
-    @property
-    def stored(self) -> tuple[tuple[BoundParameters, Certificate], ...]:
-        """The certificates that the store has, with their terms, by their specs."""
-        return tuple(certificate for every in self._stored.values() for certificate in every)
-
-    def terms(self, specs: Iterable[str], wanted: BoundParameters) -> BoundParameters:
-        """The terms that the store certified all of the specs for; `wanted` where there are none.
-
-        Those of the same tau come first.
-        """
-        every = [[terms for terms, _ in self._stored.get(spec, [])] for spec in specs]
-        common = [t for t in every[0] if all(t in other for other in every)] if every else []
-        if wanted in common:
-            return wanted
-        return next((t for t in common if t.tau == wanted.tau), wanted)
-
     def certify(
-        self, specs: Sequence[str], wanted: BoundParameters
-    ) -> tuple[BoundParameters, tuple[Certificate, ...], str]:
-        """Give terms with a certificate of each spec for them, or with none and why."""
-        terms = self.terms(specs, wanted)
+        self, specs: Sequence[str], terms: BoundParameters
+    ) -> tuple[tuple[Certificate, ...], str]:
+        """Give a certificate of each spec, or none and why."""
         found: list[Certificate] = []
         for spec in specs:
             one = self.one(spec, terms)
             if isinstance(one, str):
-                return terms, (), one
+                return (), one
             found.append(one)
-        return terms, tuple(found), ""
+        return tuple(found), ""
 
     def one(self, spec: str, terms: BoundParameters) -> Certificate | str:
         """Certify a spec, or say why there is no certificate."""
         key = spec, terms
         if key not in self._made:
-            self._made[key] = self._make(spec, terms)
+            self._made[key] = _made(spec, terms)
         return self._made[key]
 
-    def _make(self, spec: str, terms: BoundParameters) -> Certificate | str:
-        for other, stored in self._stored.get(spec, []):
-            if other == terms:
-                return stored
-        try:
-            family = parse_stored(spec)
-            if family.hardness.evidence != "exact":
-                return family.hardness.why
-            return certify(family, terms)
-        except ToolkitError as error:
-            return f"no bound is claimed: {error}"
+
+def _made(spec: str, terms: BoundParameters) -> Certificate | str:
+    try:
+        family = parse_stored(spec)
+        if family.hardness.evidence != "exact":
+            return family.hardness.why
+        return certify(family, terms)
+    except ToolkitError as error:
+        return f"no bound is claimed: {error}"
 
 
 def query_bound(certificates: Sequence[Certificate]) -> str:
@@ -123,10 +100,3 @@ def terms_of(tau: str | None) -> BoundParameters:
         return BoundParameters() if tau is None else BoundParameters(tau=Fraction(tau))
     except (ValueError, ZeroDivisionError, ToolkitError) as error:
         raise DamagedFile(f"a run has the tolerance {shown(tau)}: {error}") from error
-
-
-def _read(row: CertificateRow) -> tuple[BoundParameters, Certificate]:
-    try:
-        return BoundParameters.from_json(row.terms), Certificate.read(row.certificate)
-    except (LookupError, TypeError, ValueError, AttributeError, ToolkitError) as error:
-        raise DamagedFile(f"the certificate of {row.spec[:200]}: {error}") from error

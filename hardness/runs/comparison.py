@@ -1,9 +1,8 @@
 """Comparisons: learners beside certified bounds over the values of one parameter."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
 
@@ -15,12 +14,12 @@ from hardness.runs.cells import Cell, cell
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
+from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
 from hardness.runs.names import Value, numbers
-from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.record import Record
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import Run, require_support
-from instances.errors import DamagedFile, ToolkitError, UsageError, require
+from instances.errors import ToolkitError, UsageError, require
 from instances.numbers import write
 from instances.parameters import key_values, listed
 from instances.result import TableRow
@@ -30,20 +29,16 @@ from instances.spec import parse_stored as parse
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    Certificates = tuple[Certificate, ...]
-else:
-    Certificates = tuple[Any, ...]  # msgspec does not read them: `shaped` does
-
-FORMAT = "hardness-results/3"
+FORMAT = "hardness-results/4"
 _MOST_RUNS = 100_000
 
 
-class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Comparison(Record, frozen=True, kw_only=True):
     """Runs and certificates over the values of one parameter.
 
-    spec: as asked; specs: canonical, one a value. certificates: one a value, none where no bound is
-    claimed. canonical: names of the learners, where a store says them. How costs grow and how
-    learners stand to one another follow from the runs, and are computed once.
+    spec: as asked; specs: canonical, one a value. seed: the first. canonical: names of the
+    learners, where runs say them. Certificates, how costs grow and how learners stand to one
+    another follow, and are computed once.
     """
 
     spec: str
@@ -51,18 +46,41 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     specs: tuple[str, ...]
     learners: tuple[str, ...]
     seeds: Annotated[int, msgspec.Meta(ge=1)]
+    seed: Annotated[int, msgspec.Meta(ge=0)] = 0
     terms: BoundParameters
     command: str = ""
     budget: Budget  # of every run
-    certificates: Certificates = ()
     runs: tuple[Run, ...] = ()
     canonical: tuple[str, ...] = ()
 
     _format: ClassVar[str] = FORMAT
-    _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
-    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling")
+    _follows: ClassVar[tuple[str, ...]] = ("certificates", "values", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
+
+    @property
+    def works(self) -> list[Job]:
+        """The jobs of its runs: size by size, learners in the order asked, by seed."""
+        return [
+            Job(spec=one, learner=learner, seed=seed, budget=self.budget, tau=self.terms.tau)
+            for one in self.specs
+            for learner in self.learners
+            for seed in range(self.seed, self.seed + self.seeds)
+        ]
+
+    def on(self, runs: Iterable[Run]) -> Self:
+        """Hold those of some runs that are its own, in the order of its jobs."""
+        sizes = {spec: i for i, spec in enumerate(self.specs)}
+        names = {name: i for i, name in enumerate(self.learner_names)}
+        seeds = range(self.seed, self.seed + self.seeds)
+        kept = [r for r in runs if r.spec in sizes and r.learner in names and r.seed in seeds]
+        kept.sort(key=lambda run: (sizes[run.spec], names[run.learner], run.seed))
+        return self.updated(runs=tuple(kept))
+
+    @cached_property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """One a size; none where a bound is not claimed for one of them."""
+        return certificates(self.specs, self.terms)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -156,38 +174,13 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
+        """Write it as JSON with what follows: certificates, fitted growth."""
         return {
             **self.filed(),
+            "certificates": [one.to_dict() for one in self.certificates],
             "values": [v if isinstance(v, int) else write(v) for v in self.values],
             "scaling": self.scaling.to_dict(),
         }
-
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Read the certificates too; raises ValueError for parts that are not of one comparison."""
-        fields = super().shaped(data)
-        specs, runs, certificates = fields["specs"], fields["runs"], fields["certificates"]
-        if len(certificates) not in (0, len(specs)):
-            raise ValueError("certificates: one a spec is needed, or none")
-        if missing := [run["spec"] for run in runs if run["spec"] not in specs]:
-            raise ValueError(f"a run is on {missing[0]}, which is none of the specs")
-        parameter, whole_spec = fields["parameter"], fields["spec"]
-        if missing := [spec for spec in specs if parameter not in numbers_of(spec)]:
-            raise ValueError(f"parameter: {missing[0]} has no {parameter}")
-        if kind_of(whole_spec.partition(":")[0]) is not None:
-            sizes = tuple(numbers_of(spec)[parameter] for spec in specs)
-            if specs_over(whole_spec, parameter, sizes) != list(specs):
-                raise ValueError(f"spec: {whole_spec} has other specs over {parameter}")
-        names = fields.get("canonical") or [
-            learner_spec(parse_learner(text)) for text in fields["learners"]
-        ]
-        if missing := [run["learner"] for run in runs if run["learner"] not in names]:
-            raise ValueError(f"a run is of {missing[0]}, which is none of the learners")
-        try:
-            return {**fields, "certificates": [*map(Certificate.read, certificates)]}
-        except DamagedFile as error:  # the file is named where it is read
-            raise UsageError(f"certificates: {error}") from error
 
 
 BOUND = {
@@ -281,7 +274,7 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     return [one.spec for one in found]
 
 
-def compare(
+def planned(
     spec: str,
     over: str,
     learners: tuple[str, ...],
@@ -289,16 +282,9 @@ def compare(
     first_seed: int = 0,
     budget: Budget | None = None,
     terms: BoundParameters | None = None,
-    do: Do = here,
     command: str = "",
-    progress: Callable[[int], None] = lambda done: None,
 ) -> Comparison:
-    """Run every learner on every size and seed, and certify every size; no learner: certify alone.
-
-    do: who does the runs; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs, and Cut, with what was finished, on Ctrl-C or where a run could not be
-    done.
-    """
+    """Plan a comparison, without runs; raises UsageError for what cannot be compared."""
     terms, spec, budget = terms or BoundParameters(), spec_of(spec), budget or Budget()
     parameter, values = values_of(over)
     specs = tuple(specs_over(spec, parameter, values))
@@ -312,35 +298,42 @@ def compare(
     for learner in map(parse_learner, learners):
         for one in specs:
             require_support(learner, parse(one))
-    require_loaded(learners, specs[0])
-    planned = Comparison(
+    if not learners:
+        certificates(specs, terms, needed=True)
+    return Comparison(
         spec=spec,
         parameter=parameter,
         specs=specs,
         learners=learners,
         seeds=seeds,
+        seed=first_seed,
         terms=terms,
-        certificates=certificates(specs, terms, needed=not learners),
         command=command,
         budget=budget,
     )
-    tasks = [
-        Planned(spec=one, learner=learner, seed=seed, budget=budget, tau=terms.tau)
-        for one in specs
-        for learner in learners
-        for seed in range(first_seed, first_seed + seeds)
-    ]
-    done: dict[int, Run] = {}
-    with cut_to(lambda: _finished(planned, done), len(specs)):
-        collect(do, tasks, done, progress)
-    return _finished(planned, done)
 
 
-def _finished(planned: Comparison, done: dict[int, Run]) -> Comparison:
-    """Put runs, by their place among all, into a comparison that has none: whole sizes alone."""
-    kept = whole(len(planned.specs), len(planned.learners) * planned.seeds, done)
-    return planned.updated(
-        specs=tuple(planned.specs[i] for i in kept),
-        runs=tuple(chain.from_iterable(kept.values())),
-        certificates=tuple(planned.certificates[i] for i in kept if planned.certificates),
-    )
+def compare(
+    spec: str,
+    over: str,
+    learners: tuple[str, ...],
+    seeds: int = 3,
+    first_seed: int = 0,
+    budget: Budget | None = None,
+    terms: BoundParameters | None = None,
+    do: Do = here,
+) -> Comparison:
+    """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
+
+    do: who does the jobs; the result does not depend on it, seconds apart. Raises UsageError
+    before anything runs, and ToolkitError where nothing could.
+    """
+    return done(planned(spec, over, learners, seeds, first_seed, budget, terms), do)
+
+
+def done(asked: Comparison, do: Do = here) -> Comparison:
+    """Do the runs of a planned comparison; raises UsageError for learners that do not load."""
+    require_loaded(asked.learners, asked.specs[0])
+    runs = do(asked.works)
+    require_some(runs)
+    return asked.updated(runs=tuple(runs))

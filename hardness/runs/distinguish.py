@@ -33,9 +33,9 @@ from hardness.learners import Failed, Learner, learner_spec
 from hardness.learners.learner import Predict
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.cells import interval
-from hardness.runs.processes import execute
 from hardness.runs.record import Record, json_of
 from hardness.runs.run import attempt, require_support
+from hardness.runs.workers import execute
 from instances.coded import Coded, CodedExamples, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance, require_examples

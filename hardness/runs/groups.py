@@ -15,7 +15,6 @@ from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.columns import BUDGET, numbers_of, parameters_of
 from hardness.runs.comparison import Comparison
 from hardness.runs.names import Value, brief_spec, short
-from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
 from instances.disk import one_line
 from instances.errors import UsageError
@@ -182,15 +181,13 @@ class Plane(Group):
 _G = TypeVar("_G", bound=Group)
 
 
-def over_one(
-    runs: Iterable[Run], certificates: Iterable[CertificateRow] | Certifier = ()
-) -> tuple[Line, ...]:
+def over_one(runs: Iterable[Run], certifier: Certifier | None = None) -> tuple[Line, ...]:
     """List the lines of runs, each over one parameter; raises DamagedFile.
 
     >>> over_one([])
     ()
     """
-    made = certificates if isinstance(certificates, Certifier) else Certifier(certificates)
+    made = certifier or Certifier()
     groups: dict[object, Line] = {}
     for fixed, some in comparable(runs).items():
         by_spec = _by_spec(some)
@@ -314,9 +311,8 @@ def _line(
 ) -> Line:
     specs = sorted(specs, key=lambda spec: numbers_of(spec)[parameter])
     rows = tuple(row for spec in specs for row in by_spec[spec])
-    terms, certificates, why = certifier.certify(
-        specs, terms_of(Group(rows=(), fixed=fixed).tolerance)
-    )
+    terms = terms_of(Group(rows=(), fixed=fixed).tolerance)
+    why = certifier.certify(specs, terms)[1]
     learners = tuple(dict.fromkeys(row.learner for row in rows))
     comparison = Comparison(
         spec=brief_spec(specs[0], parameter),
@@ -326,9 +322,9 @@ def _line(
         learners=tuple(short(name) for name in learners),
         canonical=learners,
         seeds=max(Counter((row.spec, row.learner) for row in rows).values()),
+        seed=min(row.seed for row in rows),
         terms=terms,
         runs=rows,
-        certificates=certificates,
     )
     in_common = (*fixed[:1], *_others(specs[0], parameter), *fixed[1:])
     return Line(rows=rows, fixed=in_common, comparison=comparison, uncertified=why)

@@ -28,8 +28,8 @@ from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
 from hardness.runs.growth import Scaling, fit, grown
+from hardness.runs.jobs import Do, Work, here, require_loaded
 from hardness.runs.names import Value
-from hardness.runs.planned import Do, collect, cut_to, here, require_loaded
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.risk import SOLVED_BELOW, settled
@@ -161,15 +161,13 @@ def audited(high: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(n for place in places if place >= 0 and (n := size(place)) != high))
 
 
-class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Search(Work, frozen=True, kw_only=True):
     """A threshold that is to be found, from an octave; the learner by its canonical name.
 
     budget: of a run, with the most of the unit and what else ends one. total: the most of the unit
     in all its runs.
     """
 
-    spec: str
-    learner: str
     seed: Annotated[int, msgspec.Meta(ge=0)]
     unit: Unit
     budget: Budget
@@ -177,6 +175,19 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     start: Annotated[int, msgspec.Meta(ge=0)] = 0
     pilot: bool = False
     tau: Fraction = Fraction(1, 10)
+
+    def lost(self, outcome: Outcome, why: str, seconds: float) -> "Threshold":
+        """Make the threshold of a search that could not be done: no answer."""
+        family, learner = parse_stored(self.spec), parse_learner(self.learner)
+        return Threshold(
+            asked=self,
+            tried=(),
+            seconds=seconds,
+            lost=why or outcome.value,
+            revisions={"family": family.revision, "learner": learner.revision},
+            versions=versions(),
+            machine=machine(),
+        )
 
     @property
     def most(self) -> int:
@@ -297,6 +308,9 @@ class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, with what it found."""
         return {**self.filed(), "low": self.low, "high": self.high, "end": self.end}
+
+
+Search.result = Threshold
 
 
 @cache
@@ -426,7 +440,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thresholds: tuple[Threshold, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/2"
-    _inside: ClassVar[str] = "results.json"
     _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {
         "pilots": Threshold,
@@ -522,7 +535,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )
         ]
 
-    def holding(self, every: Iterable[Threshold]) -> Self:
+    def on(self, every: Iterable[Threshold]) -> Self:
         """Hold, of thresholds in any order, those of the sizes that lack none."""
         done = {one.asked: one for one in every}
         whole: dict[str, tuple[list[Threshold], list[Threshold]]] = {}
@@ -539,14 +552,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             pilots=tuple(one for pilots, _ in whole.values() for one in pilots),
             thresholds=tuple(one for _, counted in whole.values() for one in counted),
         )
-
-    @classmethod
-    def of_store(cls, asked: dict[str, Any], every: Iterable[Threshold]) -> Self:
-        """Take the thresholds of sizes that are finished from all that a store holds.
-
-        asked: what `filed` wrote before there were any.
-        """
-        return cls.read({n: part for n, part in asked.items() if n != "format"}).holding(every)
 
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
@@ -659,7 +664,7 @@ def _scaling(found: Least) -> Scaling:
     return grown(found.specs[0], found.parameter, fits, certified)
 
 
-def least(
+def planned(
     spec: str,
     over: str | None,
     learners: tuple[str, ...],
@@ -669,15 +674,8 @@ def least(
     budget: Budget | None = None,
     total: int = TOTAL,
     tau: Fraction = Fraction(1, 10),
-    do: Do = here,
-    progress: Callable[[int], None] = lambda done: None,
 ) -> Least:
-    """Find the threshold of every learner on every size and seed, three pilots for each first.
-
-    do: who does the searches; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs, and Cut, with the sizes that were finished, on Ctrl-C or where a search
-    could not be done.
-    """
+    """Plan searches, without thresholds; raises UsageError for what says nothing or cannot run."""
     spec, budget = spec_of(spec), most_of(budget or Budget(), unit)
     parameter, values = values_of(over) if over else ("", ())
     found = Least(
@@ -693,13 +691,35 @@ def least(
         tau=tau,
     )
     require_findable(found)
-    require_loaded(found.learners, found.specs[0])
-    pilots, done = dict[int, Threshold](), dict[int, Threshold]()
-    with cut_to(lambda: found.holding((*pilots.values(), *done.values())), len(found.specs)):
-        collect(do, found.searches(pilot=True), pilots, progress)
-        found = found.updated(pilots=tuple(pilots[place] for place in sorted(pilots)))
-        collect(do, found.searches(pilot=False), done, progress)
-    return found.holding((*pilots.values(), *done.values()))
+    return found
+
+
+def least(
+    spec: str,
+    over: str | None,
+    learners: tuple[str, ...],
+    seeds: int = SEEDS,
+    first_seed: int = 0,
+    unit: Unit = "examples",
+    budget: Budget | None = None,
+    total: int = TOTAL,
+    tau: Fraction = Fraction(1, 10),
+    do: Do = here,
+) -> Least:
+    """Find the threshold of every learner on every size and seed, three pilots for each first.
+
+    do: who does the searches; the result does not depend on it, seconds apart. Raises UsageError
+    before anything runs.
+    """
+    asked = planned(spec, over, learners, seeds, first_seed, unit, budget, total, tau)
+    return done(asked, do)
+
+
+def done(asked: Least, do: Do = here) -> Least:
+    """Do planned searches; raises UsageError for learners that do not load."""
+    require_loaded(asked.learners, asked.specs[0])
+    asked = asked.updated(pilots=tuple(do(asked.searches(pilot=True))))
+    return asked.updated(thresholds=tuple(do(asked.searches(pilot=False))))
 
 
 def most_of(budget: Budget, unit: Unit) -> Budget:

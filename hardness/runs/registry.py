@@ -43,6 +43,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
 LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
 
 OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them by value
+KEYS: dict[str, str] = {}  # of those whose runs may be kept: what their callers say of them
 LAYERED = ("staged", "levenberg", "student", "attention")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
     "elimination",

@@ -7,14 +7,13 @@ A learner holds a rung where it is shown to pass on more than half of its instan
 tested in their order, each at the same level, up to the first that is not shown: the procedure in
 a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
 
-A file holds what was asked and the runs; how far each learner climbed follows from them. Names of
-learners in it are text: nothing of them is loaded or executed.
+A file holds what was asked and the runs; how far each learner climbed follows from them.
 """
 
 import math
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -31,12 +30,12 @@ from hardness.oracles.statistical import samples_a_query
 from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
+from hardness.runs.jobs import Do, Job, here, require_loaded
 from hardness.runs.names import labels, short_specs
-from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.record import Record
 from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.runs.run import Run
-from instances.errors import ToolkitError, UsageError
+from instances.errors import UsageError
 from instances.ladders import Ladder, Rung
 from instances.numbers import brief, write
 from instances.result import TableRow
@@ -50,19 +49,7 @@ LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
 TERMS = BoundParameters(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
-FORMAT = "hardness-stress/2"
-
-
-class Refusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trial that could not be run, and why: it counts as not passed."""
-
-    spec: str
-    learner: str
-    seed: int
-    why: str
-
-
-Trial = Run | Refusal
+FORMAT = "hardness-stress/3"
 
 
 @dataclass(frozen=True)
@@ -70,17 +57,12 @@ class Trials:
     """The trials of one learner on one rung."""
 
     spec: str
-    trials: tuple[Trial, ...]
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """The trials that were run."""
-        return tuple(t for t in self.trials if isinstance(t, Run))
+    trials: tuple[Run, ...]
 
     @property
     def solved(self) -> tuple[Run, ...]:
         """The runs that passed, in time: a cost is the cost of these."""
-        return tuple(run for run in self.runs if run.solved)
+        return tuple(run for run in self.trials if run.solved)
 
     @property
     def passes(self) -> int:
@@ -100,7 +82,7 @@ class Trials:
     @property
     def valued(self) -> bool:
         """Whether some run asked labels of tokens of its choice."""
-        return any(run.usage.values for run in self.runs)
+        return any(run.usage.values for run in self.trials)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -110,28 +92,24 @@ class Trials:
     @property
     def bounds(self) -> dict[str, int]:
         """What bound the runs that did not pass, with their numbers."""
-        failed = [t for t in self._failed if isinstance(t, Run)]
-        return dict(Counter(run.bound for run in failed))
+        return dict(Counter(run.bound for run in self._failed if not _refused(run)))
 
     @property
     def why(self) -> str | None:
         """Why a trial could not be run, of the first that could not."""
-        return next((t.why for t in self.trials if isinstance(t, Refusal)), None)
+        return next((str(t.details.get("reason")) for t in self.trials if _refused(t)), None)
 
     @property
     def unsupported(self) -> bool:
         """Whether the learner does not take the family, as it said in every trial."""
         return all(
-            isinstance(t, Run)
-            and t.outcome is Outcome.COULD_NOT_RUN
-            and t.details.get("stage") == "supports"
+            t.outcome is Outcome.COULD_NOT_RUN and t.details.get("stage") == "supports"
             for t in self.trials
         )
 
     @property
-    def _failed(self) -> list[Trial]:
-        solved = self.solved
-        return [t for t in self.trials if t not in solved]
+    def _failed(self) -> list[Run]:
+        return [run for run in self.trials if not run.solved]
 
     def to_dict(self) -> dict[str, Any]:
         """Write what follows from the trials, without the runs themselves."""
@@ -184,7 +162,7 @@ class Climb:
             return f"{self.rungs[rung - 1].passes}/{len(self.rungs[rung - 1].trials)}"
         return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "not run"
 
-    def tried(self, planned: Sequence[Planned], trials: Iterable[Trial]) -> "Climb":
+    def tried(self, planned: Sequence[Job], trials: Iterable[Run]) -> "Climb":
         """Add the trials of a rung: of the runs that were planned, in their order."""
         return replace(self, rungs=(*self.rungs, Trials(planned[0].spec, tuple(trials))))
 
@@ -237,10 +215,15 @@ def held(rungs: Sequence[tuple[int, int]]) -> int:
     return count
 
 
-def _end(trial: Trial) -> str:
-    if isinstance(trial, Refusal):
+def _end(trial: Run) -> str:
+    if _refused(trial):
         return "not run"
     return "solved too late" if trial.passed else trial.outcome.value
+
+
+def _refused(trial: Run) -> bool:
+    """Whether a trial could not be run here."""
+    return trial.outcome is Outcome.COULD_NOT_RUN and trial.bound == "machine"
 
 
 def _tail(passes: int, trials: int) -> Fraction:
@@ -290,11 +273,11 @@ class Climber(Struct, frozen=True, kw_only=True):
     reference: bool = False
 
 
-class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Stress(Record, frozen=True, kw_only=True):
     """The runs of several learners on one ladder; how far they climbed follows, and bounds.
 
     budget: what overrides the rungs' own. seed_source: whether the base seed came from the
-    operating system. finished: whether no climb was cut. not_run: trials that could not be run.
+    operating system.
     """
 
     ladder: Ladder
@@ -303,9 +286,7 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     base_seed: Annotated[int, Meta(ge=0)]
     seed_source: Literal["operating system", "given"]
     budget: Budget
-    finished: bool
     runs: tuple[Run, ...] = ()
-    not_run: tuple[Refusal, ...] = ()
 
     _format: ClassVar[str] = FORMAT
     _follows: ClassVar[tuple[str, ...]] = ("passes_to_hold", "confidence", "terms", "certificates")
@@ -315,22 +296,19 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def climbs(self) -> tuple[Climb, ...]:
         """The rungs that each learner tried with all of its seeds: it climbs again on the runs."""
         runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
-        refused = {(one.learner, one.spec, one.seed): one for one in self.not_run}
         found = []
         for who in self.learners:
             climb, planned = self.next(climb_of(who.asked, who.reference))
             while planned:
-                keys = [(climb.learner, one.spec, one.seed) for one in planned]
-                budget = planned[0].budget
-                trials = [runs.get((*key, budget)) or refused.get(key) for key in keys]
-                done = [trial for trial in trials if trial]
-                if len(done) < len(trials):
+                keys = [(climb.learner, one.spec, one.seed, one.budget) for one in planned]
+                trials = [runs[key] for key in keys if key in runs]
+                if len(trials) < len(planned):
                     break
-                climb, planned = self.next(climb.tried(planned, done))
+                climb, planned = self.next(climb.tried(planned, trials))
             found.append(climb)
         return tuple(found)
 
-    def next(self, climb: Climb) -> tuple[Climb, list[Planned]]:
+    def next(self, climb: Climb) -> tuple[Climb, list[Job]]:
         """Plan the runs of the rung that a climb tries next, as `next_rung` does."""
         return next_rung(climb, self.ladder, self.seeds, self.base_seed, self.budget)
 
@@ -384,50 +362,22 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "certificates": [one.to_dict() for one in self.certified],
         }
 
-    def on(self, climbs: Iterable[Climb]) -> Self:
-        """Hold the trials of climbs alone: learner by learner, rung by rung, seed by seed."""
-        trials = [one for climb in climbs for rung in climb.rungs for one in rung.trials]
-        return self.updated(
-            runs=tuple(one for one in trials if isinstance(one, Run)),
-            not_run=tuple(one for one in trials if isinstance(one, Refusal)),
-        )
-
-    @classmethod
-    def of_store(cls, asked: dict[str, Any], rows: Iterable[Run]) -> Self:
-        """Take the runs of climbs from a store; raises ValueError where some are missing.
-
-        asked: what `filed` wrote before there were runs.
-        """
-        stress = cls.read({name: part for name, part in asked.items() if name != "format"})
-        names = {climb_of(who.asked).learner for who in stress.learners}
-        stress = stress.updated(runs=tuple(row for row in rows if row.learner in names))
-        if any(stress.next(climb)[1] for climb in stress.climbs):
-            raise ValueError("runs of its climbs are missing")
-        return stress.on(stress.climbs)
+    def on(self, runs: Iterable[Run]) -> Self:
+        """Hold those of some runs that are its own: learner by learner, rung by rung."""
+        held = self.updated(runs=tuple(runs))
+        trials = (run for climb in held.climbs for rung in climb.rungs for run in rung.trials)
+        return self.updated(runs=tuple(trials))
 
 
-def stress(
+def planned(
     learners: Sequence[str],
     ladder: Ladder,
     seeds: int = 5,
     base_seed: int | None = None,
     budget: Budget | None = None,
-    do: Do = here,
-    progress: Callable[[int], None] = lambda done: None,
     references: Sequence[str] = (),
-    drawn: bool | None = None,
 ) -> Stress:
-    """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
-
-    do: who does the runs; the result does not depend on it, nor on the order of learners, seconds
-    and memory apart. drawn: whether a base seed that is given came from the operating system.
-    Raises UsageError before anything runs, and Cut with what was finished.
-
-    >>> from instances.ladders import ladder_of
-    >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
-    >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
-    (1, 1, Fraction(31, 32))
-    """
+    """Plan a stress test, without runs; raises UsageError for what cannot be."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
             f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
@@ -438,39 +388,51 @@ def stress(
     named: dict[str, Climber] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
         named.setdefault(climb_of(text).learner, Climber(asked=text.strip(), reference=reference))
-    require_loaded((*learners, *references), ladder.specs[0])
-    fresh = base_seed is None if drawn is None else drawn
-    test = Stress(
+    return Stress(
         ladder=ladder,
         learners=tuple(named.values()),
         seeds=seeds,
         base_seed=secrets.randbits(BITS) if base_seed is None else base_seed,
-        seed_source="operating system" if fresh else "given",
+        seed_source="operating system" if base_seed is None else "given",
         budget=budget or Budget(),
-        finished=False,
     )
-    climbs = list(test.climbs)
-    try:
-        for _ in ladder.rungs:
-            _one_rung(climbs, test, do, progress)
-    except (KeyboardInterrupt, ToolkitError) as error:
-        part = test.on(climbs)
-        raise Cut(f"{len(part.runs)} runs were finished", part if part.runs else None) from error
-    return test.on(climbs).updated(finished=True)
 
 
-def _one_rung(climbs: list[Climb], test: Stress, do: Do, progress: Callable[[int], None]) -> None:
-    """Do one rung for all who still climb; who has all its trials has them noted in its place."""
-    tries = {i: planned for i, climb in enumerate(climbs) if (planned := test.next(climb)[1])}
-    progress((len(climbs) - len(tries)) * test.seeds)
-    every = [(i, one) for i, planned in tries.items() for one in planned]
-    done: dict[int, dict[int, Trial]] = {i: {} for i in tries}
-    for index, trial in do([one for _, one in every]):
-        i, one = every[index]
-        done[i][one.seed] = trial if isinstance(trial, Run) else _refusal(one, trial)
-        if len(done[i]) == test.seeds:
-            climbs[i] = climbs[i].tried(tries[i], (done[i][one.seed] for one in tries[i]))
-        progress(1)
+def stress(
+    learners: Sequence[str],
+    ladder: Ladder,
+    seeds: int = 5,
+    base_seed: int | None = None,
+    budget: Budget | None = None,
+    do: Do = here,
+    references: Sequence[str] = (),
+) -> Stress:
+    """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
+
+    do: who does the jobs; the result does not depend on it, nor on the order of learners, seconds
+    and memory apart. Raises UsageError before anything runs.
+
+    >>> from instances.ladders import ladder_of
+    >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
+    >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
+    (1, 1, Fraction(31, 32))
+    """
+    return done(planned(learners, ladder, seeds, base_seed, budget, references), do)
+
+
+def done(asked: Stress, do: Do = here) -> Stress:
+    """Do a planned stress test; raises UsageError for learners that do not load."""
+    require_loaded((one.asked for one in asked.learners), asked.ladder.specs[0])
+    climbs = [climb_of(one.asked, one.reference) for one in asked.learners]
+    for _ in asked.ladder.rungs:
+        tries = [asked.next(climb) for climb in climbs]
+        runs = iter(do([job for _, jobs in tries for job in jobs]))
+        climbs = [
+            climb.tried(jobs, [next(runs) for _ in jobs]) if jobs else climb
+            for climb, jobs in tries
+        ]
+    trials = (run for climb in climbs for rung in climb.rungs for run in rung.trials)
+    return asked.updated(runs=tuple(trials))
 
 
 def climb_of(asked: str, reference: bool = False) -> Climb:
@@ -481,7 +443,7 @@ def climb_of(asked: str, reference: bool = False) -> Climb:
 
 def next_rung(
     climb: Climb, ladder: Ladder, seeds: int, base_seed: int, budget: Budget
-) -> tuple[Climb, list[Planned]]:
+) -> tuple[Climb, list[Job]]:
     """Plan the runs of the rung that a climb tries next; none where it has ended, which it says.
 
     A learner that is not built in says what it does not take when it runs, so none of its climbs
@@ -502,7 +464,7 @@ def next_rung(
         if reason:
             return replace(climb, unsupported=reason), []
     return climb, [
-        Planned(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
+        Job(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
         for seed in instance_seeds(base_seed, spec, seeds)
     ]
 
@@ -573,9 +535,3 @@ def certified_of(spec: str) -> RungBounds:
         floor=made.integer("information-floor") if claims(made, "information-floor") else None,
         success=write(most, ratio=True) if most and queries is None else None,
     )
-
-
-def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
-    learner = learner_spec(parse_learner(planned.learner))
-    why = " ".join(str(error).split())
-    return Refusal(spec=planned.spec, learner=learner, seed=planned.seed, why=why)

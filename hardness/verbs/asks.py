@@ -50,7 +50,7 @@ SEEDS = whole("Number of seeds")
 TAU = rational("Tolerance of STAT.")
 CONFIDENCE = number("Confidence of what is sampled.", above=0, below=1)
 FORCE = flag("Replace what stands at --out.")
-RESUME = flag("Go on where it was interrupted: the runs of the same command stand beside --out.")
+FRESH = flag("Begin again: forget the runs in the folder --out, where the same command goes on.")
 FILE = "Where to write: the JSON, to a file."
 _LIMIT = "Limits of learners"
 

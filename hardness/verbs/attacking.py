@@ -20,7 +20,7 @@ from hardness.verbs.asks import (
     specs,
 )
 from hardness.verbs.command import verb
-from hardness.verbs.keeping import KeptRuns, kept
+from hardness.verbs.keeping import OUT, KeptRuns, kept
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from instances import Family
 
 
-@verb("Look for the secret, over seeds.", out=FILE)
+@verb("Look for the secret, over seeds.", out=OUT, place="folder")
 def attack(
     source: Annotated["Source | None", thing("What is attacked.", specs)] = None,
     learner: Annotated[
@@ -62,7 +62,7 @@ def attack(
     from hardness.report.studies import planned_words
     from hardness.runs import attack as look
     from hardness.runs import attacks_on, distinct, require_support
-    from hardness.runs.attack import Attacks, as_attack, estimate_of, out_of_reach
+    from hardness.runs.attack import as_attack, estimate_of, out_of_reach, planned
     from hardness.runs.registry import parse_learner
 
     names = () if learner is None else sources.names(learner)
@@ -77,29 +77,25 @@ def attack(
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
     limit, found = budget_of(how), []
-    asked = {
-        "command": "attack",
-        "target": f"{source} {spec or ''}".strip() if folder else family.spec,
-        "attacks": chosen,
-        "seeds": [seed, seeds],
-        "budget": vars(limit),
-    }
-    sources.require_carried([family.name], chosen, how)
-    with kept(how, asked) as (runs, keep):
-        with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
-            for name in chosen:
-                takes = estimate_of(name, family) if progress.seen() else None
-                if takes and takes.beta:
-                    progress.note(planned_words(name, takes))
-                try:
-                    found.append(look(name, folder or family, seeds, seed, limit, runs.do, bar))
-                except ToolkitError as error:
-                    if names:
-                        raise
-                    stopped[name] = str(error)
+    asked = planned(family, chosen, seeds, seed, limit)
+    out = how.get("out")
+    if folder and out and not out.suffix:
+        raise UsageError(f"--out {out} given: of one instance the answer goes to a FILE.json")
+    total = len(chosen) * (1 if folder else seeds)
+    with kept(how, asked, total, "attacking") as (asked, do, keep):
+        for name in chosen:
+            takes = estimate_of(name, family) if progress.seen() else None
+            if takes and takes.beta:
+                progress.note(planned_words(name, takes))
+            try:
+                found.append(look(name, folder or family, seeds, seed, limit, do))
+            except ToolkitError as error:
+                if names:
+                    raise
+                stopped[name] = str(error)
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
-        every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
+        every = asked.updated(attacks=tuple(found), not_run=stopped)
         keep(every)
     return every
 
@@ -122,7 +118,7 @@ def distinguish(
     From Python a learner may be an object of yours.
     """
     from hardness.runs import distinguish as told
-    from hardness.runs.planned import require_loaded
+    from hardness.runs.jobs import require_loaded
     from hardness.verbs.ask import cores
 
     family = sources.family(source)
@@ -162,7 +158,7 @@ def spectrum(
     from dataclasses import replace
 
     from hardness.runs import spectra
-    from hardness.runs.planned import require_loaded
+    from hardness.runs.jobs import require_loaded
 
     chosen = None if learner is None else sources.learner(learner)
     family, folder = sources.target(source)

@@ -169,7 +169,9 @@ class Verb:
                 )
             if realpath(where) in read:
                 raise UsageError(f"{where} given: the run reads it, give another name to write")
-            force = bool(given.get("force")) or _goes_on(where, bool(given.get("resume")))
+            force = bool(given.get("force"))
+            if name == "out" and self.place == "folder" and not (where.suffix or self.ours):
+                continue  # a folder of runs, in which the same command goes on
             if name == "out" and self.ours and not where.suffix:
                 refuse_foreign(where, force, self.ours)
             else:
@@ -194,15 +196,6 @@ class Verb:
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def _goes_on(out: Path, resume: bool) -> bool:
-    """Whether a command is taken up again: what it wrote when it was cut is replaced."""
-    if not resume:
-        return False
-    from hardness.sweep.resumable import goes_on
-
-    return goes_on(out, resume)
-
-
 def line() -> str:
     """Write the command line of the verb that runs, but for how many processes do it."""
     called_now = _CALLS.get()
@@ -216,7 +209,7 @@ def line() -> str:
         for one in map(_by_name, value if asked.many and several else (value,)):
             if made.is_argument(name):
                 words.append(str(one))
-            elif one not in (None, False) and name not in ("force", "jobs", "resume"):
+            elif one not in (None, False) and name not in ("force", "jobs", "fresh"):
                 options += [asked.flag or called(name), *([] if asked.switch else [str(one)])]
     return shlex.join([*words, *options])
 

@@ -1,6 +1,5 @@
 """Learners over sizes and up ladders: beside certified bounds, beside one another."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
@@ -17,7 +16,7 @@ from hardness.verbs.asks import (
 )
 from hardness.verbs.asks import ladders as known_ladders
 from hardness.verbs.command import line, verb
-from hardness.verbs.keeping import KeptRungs, KeptRuns, kept
+from hardness.verbs.keeping import OUT, KeptRungs, KeptRuns, kept
 from instances.arguments import exact
 from instances.errors import UsageError
 
@@ -32,14 +31,11 @@ if TYPE_CHECKING:
 
     Exact = int | float | str | Fraction
 
-PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
-
 
 @verb(
     "Learners beside certified bounds, over sizes.",
-    out="Where to write: results and the page, to a folder.",
+    out=OUT,
     place="folder",
-    ours=PAGE,
 )
 def compare(
     source: Annotated["Source", thing("A SPEC without the parameter that varies.", specs)],
@@ -59,40 +55,26 @@ def compare(
     seed: Annotated[int, SEED] = 0,
     **how: Unpack[KeptRuns],
 ) -> "Comparison":
-    """Run learners over a range of sizes beside the certified bounds; --out writes a folder.
+    """Run learners over a range of sizes beside the certified bounds.
 
     What every seed passed is fitted: how costs grow over the sizes, beside the certified numbers.
+    The same command goes on in the folder --out; `hardness report` and `hardness figure` draw it.
 
     >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
     >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
-    from hardness.report.page import save
-    from hardness.runs import compare as both
-    from hardness.runs import distinct, usual, values_of
+    from hardness.runs.comparison import done, planned, usual
 
     spec, limit = sources.spec_of(source, "compare"), budget_of(how)
     names = usual(spec, over) if learner is None else sources.names(learner)
     names = () if names == ("none",) else names
-    asked = {
-        "command": "compare",
-        "spec": [spec, over],
-        "learners": names,
-        "seeds": [seed, seeds],
-        "tau": str(tau),
-        "budget": vars(limit),
-    }
-
-    def page(folder: Path, found: "Comparison") -> None:
-        save(folder, found, str(how["out"]))
-
-    total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    sources.require_carried([spec], names, how)
-    with kept(how, asked, page, PAGE) as (runs, keep):
-        with progress.counted(total, "running learners") as bar:
-            found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
+    asked = planned(spec, over, names, seeds, seed, limit, terms, line())
+    total = len(asked.specs) * len(asked.learners) * seeds
+    with kept(how, asked, total, "running learners") as (asked, do, keep):
+        found = done(asked, do)
         keep(found)
     return found
 
@@ -121,7 +103,9 @@ def ladders(
     return Answer(data=data, told=ladders_table(every), rows=rows)
 
 
-@verb("How far does a learner climb a ladder?", out=FILE, instead=("--list", ladders))
+@verb(
+    "How far does a learner climb a ladder?", out=OUT, place="folder", instead=("--list", ladders)
+)
 def stress(
     learner: Annotated[
         "Learners", LEARNER("repeatable; --list needs none.", many=True, flag="--learner")
@@ -156,8 +140,7 @@ def stress(
     >>> found.climbs[0].held
     1
     """
-    from hardness.runs import stress as climb
-    from hardness.runs.stress import too_few_queries
+    from hardness.runs.stress import done, planned, too_few_queries
     from instances.ladders import ladder as named
     from instances.ladders import ladder_of
 
@@ -172,25 +155,14 @@ def stress(
     names, beside = both[: len(both) - len(referred)], both[len(both) - len(referred) :]
     beside = chosen.references if reference is None else beside
     beside = () if beside == ("none",) else beside
-    asked = {
-        "command": "stress",
-        "ladder": chosen.to_dict(),
-        "learners": [*names, *beside],
-        "seeds": seeds,
-        "seed": seed,
-        "budget": vars(limit),
-    }
     if seed is None:
         for one in (*names, *beside):
             sources.require_unseen(sources.learner(one), how.get("out"))
     for said in too_few_queries((*names, *beside), chosen, limit):
         progress.note(said)
-
-    total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    sources.require_carried(chosen.specs, (*names, *beside), how)
-    with kept(how, asked) as (runs, keep):
-        base = runs.base_seed if seed is None else seed
-        with progress.counted(total, "climbing") as bar:
-            found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)
+    asked = planned(names, chosen, seeds, seed, limit, beside)
+    total = len(asked.learners) * len(chosen.rungs) * seeds
+    with kept(how, asked, total, "climbing") as (asked, do, keep):
+        found = done(asked, do)
         keep(found)
     return found

@@ -7,7 +7,7 @@ from hardness.verbs.ask import path
 from hardness.verbs.asks import FORCE, JOBS, SEED
 from hardness.verbs.bounds import certify, check, verify
 from hardness.verbs.command import verb
-from hardness.verbs.comparing import PAGE, compare
+from hardness.verbs.comparing import compare
 from hardness.verbs.least import least
 from instances.errors import AlreadyExists, DamagedFile
 
@@ -20,6 +20,7 @@ CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
 LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18,26", 6
 COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=10"), "queries": ("queries",)}
+PAGE = ("results.json", "report.html", "figure.svg")
 _FILES = ("certificate.json", *PAGE, *(f"least-{unit}.json" for unit in COUNTED), "least.svg")
 
 

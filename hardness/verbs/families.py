@@ -160,7 +160,7 @@ def _learner(name: str) -> "Answer":
     from hardness.learners import Failed
     from hardness.learners.remote import SubprocessLearner
     from hardness.runs.classes import view_of
-    from hardness.runs.planned import not_loaded
+    from hardness.runs.jobs import not_loaded
     from hardness.runs.registry import parse_learner
     from instances.result import Answer
     from instances.spec import parse

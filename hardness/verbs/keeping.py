@@ -1,24 +1,32 @@
-"""Runs of a verb that are kept until all are done: an interrupted one is taken up again."""
+"""Runs of a verb: who does them, and where they are kept so that the same command goes on."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from hardness.verbs.ask import called, cores, path
-from hardness.verbs.asks import FORCE, JOBS, RESUME, Limits, RungLimits
-from instances.errors import ToolkitError, UsageError
+from hardness.verbs import progress
+from hardness.verbs.ask import called, choice, cores, path, text
+from hardness.verbs.asks import FORCE, FRESH, JOBS, Limits, RungLimits
+from instances.errors import AlreadyExists, ToolkitError, UsageError
 
 if TYPE_CHECKING:
-    from hardness.sweep.resumable import Resumable
+    from hardness.runs.jobs import Do
+    from hardness.runs.record import Record
+
+BACKEND = choice("Who does the runs.", "local", "dask", default="local")
+SCHEDULER = text("Of dask: the address of its scheduler, tcp://HOST:PORT.", default="none")
+OUT = "Where to write: the runs, to a folder; a FILE takes the table."
 
 
 class Keeping(TypedDict, total=False):
-    """Where runs go, how many processes do them, and whether they go on."""
+    """Where runs go, who does them, and whether they go on."""
 
     out: Annotated[Path | None, path("A file or a folder.", writes=True)]
-    resume: Annotated[bool, RESUME]
+    fresh: Annotated[bool, FRESH]
     jobs: Annotated[int | None, JOBS]
+    backend: Annotated[str | None, BACKEND]
+    scheduler: Annotated[str | None, SCHEDULER]
     force: Annotated[bool, FORCE]
 
 
@@ -30,6 +38,102 @@ class KeptRungs(RungLimits, Keeping, total=False):
     """The same of rungs."""
 
 
+@contextmanager
+def kept(
+    how: Any, asked: "Record", total: int, label: str
+) -> "Iterator[tuple[Any, Do, Callable[[Any], None]]]":
+    """Give what is asked, who does its jobs, and what writes what came of them.
+
+    how: of Keeping. An `out` without an ending is a folder: its runs.db holds the runs and what was
+    asked, and the same command goes on in it. total: how many jobs there are at most.
+    """
+    from hardness.report.export import ENDINGS, write
+    from hardness.runs.cache import NAME
+
+    out = how.get("out")
+    form = ENDINGS.get(out.suffix.lower()) if out else None
+    require_folder(out)
+    foreign = out and not form and out.exists() and not (out / NAME).exists()
+    if out and foreign and not (out.is_dir() and not any(out.iterdir())):
+        raise AlreadyExists(f"{out} exists and was kept: it holds no runs, give another --out")
+    if how.get("fresh") and (out is None or form):
+        raise UsageError(f"{called('fresh')} given without a folder: no runs are kept anywhere")
+    file = None if out is None or form else out / NAME
+    with running(how, file, total, label) as runner:
+        if runner.cache:
+            asked = _taken_up(asked, runner.cache, bool(how.get("fresh")))
+
+        def keep(found: Any) -> None:
+            if form:
+                write(out, form, found, bool(how.get("force")))
+
+        yield asked, runner.run, keep
+
+
+@contextmanager
+def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[Any]":
+    """Give who does jobs, which keeps them in a file of runs; says what is kept where it is cut."""
+    from hardness.runs.cache import Cache
+    from hardness.runs.jobs import Runner
+    from instances.disk import os_errors
+
+    if file is not None:
+        with os_errors(file.parent):
+            file.parent.mkdir(parents=True, exist_ok=True)
+    cache = Cache(file) if file else None
+    try:
+        with (
+            progress.counted(total, label) as bar,
+            Runner(
+                cache=cache,
+                backend=how.get("backend") or "local",
+                scheduler=how.get("scheduler"),
+                n_jobs=cores(how.get("jobs")),
+                progress=bar,
+            ) as runner,
+        ):
+            yield runner
+    except (KeyboardInterrupt, ToolkitError) as error:
+        many = cache.count if cache else 0
+        said = f"{many} runs are kept in {file}: the same command goes on" if many else ""
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"interrupted; {said}" if said else "") from error
+        if not said or isinstance(error, UsageError):
+            raise
+        raise type(error)(f"{error}; {said}") from error
+    finally:
+        if cache:
+            cache.close()
+
+
+def _taken_up(asked: Any, cache: Any, fresh: bool) -> Any:
+    """Take up what a folder holds of the same command, or begin in it; raises UsageError."""
+    if fresh:
+        cache.clear()
+    elif (earlier := cache.request) is not None:
+        if not _same(earlier, asked.filed()):
+            raise UsageError(
+                f"{cache.path.parent} holds runs of another command: give another --out, or "
+                "--fresh to begin again there"
+            )
+        asked = type(asked).read({n: v for n, v in earlier.items() if n != "format"})
+        if many := cache.count:
+            progress.note(f"{many} runs found in {cache.path}, which are not done again")
+        return asked
+    cache.ask(asked.filed())
+    return asked
+
+
+def _same(earlier: dict[str, Any], asked: dict[str, Any]) -> bool:
+    """Whether two requests ask the same; a base seed that is drawn is that of the earlier one."""
+    drawn = "operating system"
+    left = {"command"}
+    if earlier.get("seed_source") == asked.get("seed_source") == drawn:
+        left |= {"base_seed"}
+    earlier, asked = ({n: v for n, v in one.items() if n not in left} for one in (earlier, asked))
+    return earlier == asked
+
+
 def require_folder(out: Path | None) -> None:
     """Refuse what looks like a file of a format that there is not; raises UsageError."""
     from hardness.report.export import ENDINGS
@@ -39,51 +143,3 @@ def require_folder(out: Path | None) -> None:
             f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
             f"one of {', '.join(ENDINGS)}"
         )
-
-
-@contextmanager
-def kept(
-    how: Any,
-    asked: dict[str, Any],
-    folder: Callable[[Path, Any], None] | None = None,
-    ours: tuple[str, ...] = (),
-) -> "Iterator[tuple[Resumable, Callable[[Any], None]]]":
-    """Give who does runs, kept beside `out` until all are done, and what writes what they make.
-
-    how: of Keeping. folder: writes the files `ours` of a folder; a file is written where there is
-    none, and where the name of `out` says of which format. Of a cut what is whole is written.
-    """
-    from hardness.report.export import ENDINGS, write
-    from hardness.runs import Cut
-    from hardness.sweep.resumable import goes_on, resumable
-    from instances.disk import new_folder
-
-    out, resume = how.get("out"), how.get("resume", False)
-    if folder:
-        require_folder(out)
-    again = how.get("force", False) or goes_on(out, resume)
-
-    def keep(found: Any) -> None:
-        if out and (form := ENDINGS.get(out.suffix.lower()) or (None if folder else "json")):
-            write(out, form, found, again)
-        elif out and folder:
-            with new_folder(out, force=again, ours=ours) as made:
-                folder(made, found)
-
-    with resumable(out, asked, cores(how.get("jobs")), resume) as runs:
-        try:
-            yield runs, keep
-        except (Cut, KeyboardInterrupt) as cut:
-            partial, why = getattr(cut, "partial", None), cut.__cause__
-            done = ""
-            if out and partial is not None:
-                keep(partial)
-                done = f"; {cut} and are kept in {out}"
-            if out and runs.kept:
-                many = f"{runs.kept} run{'s' * (runs.kept > 1)}"
-                done += f"; {many} are kept: the same command with --resume goes on"
-            ended: BaseException = KeyboardInterrupt(f"interrupted{done}" if done else "")
-            if isinstance(why, ToolkitError):
-                ended = type(why)(f"{why}{done}")
-            ended.partial = None if out else partial  # type: ignore[attr-defined]
-            raise ended from cut

@@ -156,7 +156,7 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
     """Write the layer that a run found, and the weights; UsageError for a run that never began."""
-    from hardness.runs.planned import not_loaded
+    from hardness.runs.jobs import not_loaded
 
     if not found.began:
         raise not_loaded(found.learner, found.details)

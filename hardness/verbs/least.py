@@ -1,13 +1,12 @@
 """The least that a learner needs: thresholds over seeds and sizes, beside the certified floor."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
-from hardness.verbs import progress, sources
+from hardness.verbs import sources
 from hardness.verbs.ask import called, choice, text, thing, whole
 from hardness.verbs.asks import LEARNER, SEED, SEEDS, TAU, budget_of, specs
 from hardness.verbs.command import verb
-from hardness.verbs.keeping import KeptRuns, kept
+from hardness.verbs.keeping import OUT, KeptRuns, kept
 from instances.arguments import exact
 
 if TYPE_CHECKING:
@@ -15,14 +14,11 @@ if TYPE_CHECKING:
     from hardness.verbs.comparing import Exact
     from hardness.verbs.sources import Learners, Source
 
-LEAST = ("results.json", "figure.svg", "figure.pdf", "table.tex")  # what is in a folder of `least`
-
 
 @verb(
     "The least examples that a learner needs.",
-    out="Where to write: results, figure (svg, pdf) and table (tex), to a folder.",
+    out=OUT,
     place="folder",
-    ours=LEAST,
 )
 def least(
     source: Annotated["Source", thing("A SPEC without the parameter that varies.", specs)],
@@ -54,39 +50,13 @@ def least(
     >>> found.cells[0].interval
     (64, 91)
     """
-    from hardness.report.export import text as written
-    from hardness.report.figures import FIGURES
-    from hardness.runs import distinct, values_of
-    from hardness.runs.least import PILOTS
-    from hardness.runs.least import least as search
-    from instances.disk import write_bytes, write_json, write_text
+    from hardness.runs.least import PILOTS, done, planned
 
     names, spec = sources.names(learner), sources.spec_of(source, "least")
-    limit = budget_of(how)
-    within, sizes = exact(called("tau"), tau), len(values_of(over)[1]) if over else 1
-    asked = {
-        "command": "least",
-        "spec": [spec, over],
-        "learners": names,
-        "seeds": [seed, seeds],
-        "unit": [unit, total],
-        "tau": str(tau),
-        "budget": vars(limit),
-    }
-
-    def page(folder: Path, found: "Least") -> None:
-        write_json(folder / "results.json", found.filed())
-        write_text(folder / "table.tex", written("latex", found))
-        if over:
-            drawn = FIGURES["least"].draw(FIGURES["least"].rows(found))
-            for kind in ("svg", "pdf"):
-                write_bytes(folder / f"figure.{kind}", drawn.file(kind))
-
-    sources.require_carried([spec], names, how)
-    with kept(how, asked, page, LEAST) as (runs, keep):
-        with progress.counted(
-            sizes * len(distinct(names)) * (seeds + PILOTS), "searching thresholds"
-        ) as bar:
-            found = search(spec, over, names, seeds, seed, unit, limit, total, within, runs.do, bar)
+    within, limit = exact(called("tau"), tau), budget_of(how)
+    asked = planned(spec, over, names, seeds, seed, unit, limit, total, within)
+    searches = len(asked.specs) * len(asked.learners) * (seeds + PILOTS)
+    with kept(how, asked, searches, "searching thresholds") as (asked, do, keep):
+        found = done(asked, do)
         keep(found)
     return found

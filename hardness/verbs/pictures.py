@@ -14,6 +14,7 @@ from instances.errors import DamagedFile, UsageError
 if TYPE_CHECKING:
     from hardness.report.style import CaptionedFigure
     from hardness.runs import Comparison, Least, Stress
+    from hardness.runs.results import Runs
     from hardness.verbs.sources import Source
     from instances.result import Answer, Result
 
@@ -44,11 +45,10 @@ def report(
     out: Annotated[Path | None, path("FILE.html.", flag="--out", writes=True)] = None,
     *,
     force: Annotated[bool, FORCE] = False,
-) -> "Comparison | Least | Stress | Answer":
+) -> "Comparison | Least | Stress | Runs | Answer":
     """Print the table of runs again, or write one HTML file of all of them with --out.
 
-    SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a table that of
-    `least` or a store of thresholds alone, of a page any store of `sweep run`. The page works
+    SOURCE is what `compare`, `stress`, `least` or `sweep` wrote, a folder or a file. The page works
     offline, and opens in any browser.
     """
     from hardness.report.stored import record_of
@@ -57,8 +57,7 @@ def report(
         return _page(source, out, force) if out else record_of(source)
     except DamagedFile as error:
         raise DamagedFile(
-            f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
-            "or the file of `hardness stress`"
+            f"{error}; a report is of what `hardness compare`, `least`, `stress` or `sweep` wrote"
         ) from error
 
 
@@ -136,7 +135,7 @@ def draw_figure(
     where: Annotated[
         str | None,
         text(
-            "Which runs of a store: a condition of pandas over the parameters of specs.",
+            "Which runs of a sweep: a condition of pandas over the parameters of specs.",
             metavar='"m == 3"',
             default="all, if they stand in one figure",
         ),
@@ -205,11 +204,8 @@ def _material(name: str, source: Any) -> Any:
     """Read what a figure is drawn from where it is no file: a family, its members, a result."""
     from hardness.bounds.members import read_members
     from hardness.report.figures import known
-    from hardness.sweep import Ended
     from instances.result import Result
 
-    if isinstance(source, Ended):
-        return source.store
     if isinstance(source, Result):
         return source
     entry, given = known(name), sources.functions(source)

@@ -35,8 +35,8 @@ GROUPS = {
         "compare": "verbs.comparing.compare",
         "least": "verbs.least.least",
         "stress": "verbs.comparing.stress",
+        "sweep": "verbs.sweeping.sweep",
     },
-    "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
     "In-context regression": {"icl": "verbs.root.ICL"},
     "Pages and pictures": {
         "report": "verbs.pictures.report",
@@ -83,24 +83,6 @@ def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Gr
         short_help=short,
     )
 
-
-SWEEP = _group(
-    "sweep",
-    "Many runs, named by a file.",
-    "Specs, learners, seeds and budgets of a TOML file: what they would cost, and doing them.",
-    {
-        "plan": "verbs.stores.plan",
-        "run": "verbs.stores.run_sweep",
-        "status": "verbs.stores.status",
-    },
-)
-STORE = _group(
-    "store",
-    "Show, export, query, merge stores.",
-    "Stores: SQLite files of runs and certificates, as sweeps write them.\n\n"
-    "Any tool that reads SQLite reads the tables runs, certificates, thresholds and sweeps.",
-    {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge")},
-)
 
 ICL = _group(
     "icl",

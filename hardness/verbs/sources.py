@@ -159,11 +159,12 @@ def family(source: "Source") -> "Family":
     return found
 
 
-def learner(source: object) -> "Learner":
+def learner(source: object, *, key: str | None = None) -> "Learner":
     """Return the learner that a string names, or make one of an object of yours.
 
     An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
-    as in a file for `path.py:Name`; it runs in this process or its workers.
+    as in a file for `path.py:Name`; it runs in this process or its workers. Its runs are kept in
+    files, and found there again, only under a `key`: give another when you change it.
 
     >>> learner("lowdegree:degree=3").name
     'lowdegree'
@@ -180,10 +181,13 @@ def learner(source: object) -> "Learner":
     name = str(getattr(source, "name", ""))
     if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
         return source  # type: ignore[return-value]
+    key = key or getattr(source, "cache_key", None)
     made: Any = adapt(source, "the object given")
     if made.name.partition(":")[0] in LEARNERS:
         own = f"object {made.name}"
         made = replace(made, name=own, spec=own)
+    if key:
+        object.__setattr__(made, "cache_key", str(key))
     found: Learner = made
     return found
 
@@ -203,30 +207,6 @@ def functions(source: object) -> str:
     if isinstance(source, str | PathLike) or hasattr(source, "instance"):
         return text_of(source)
     return spec_of_object(source) or ""
-
-
-def require_carried(specs: Iterable[str], learners: Iterable[str], how: Any) -> None:
-    """Refuse objects of a user that what runs them cannot do with; raises UsageError.
-
-    Interrupted runs of an object do not go on, since it may have changed. Its runs are in worker
-    processes if the worker can have it. how: of Keeping.
-    """
-    from hardness.runs.registry import OBJECTS
-    from hardness.verbs.ask import cores
-    from instances.spec import OWN
-    from instances.userfile import pickled
-
-    families = (spec.partition(":")[0] for spec in specs)
-    objects: dict[str, Any] = {n: OWN[n] for n in families if n in OWN and not OWN[n].sha256}
-    objects |= {name: OBJECTS[name] for name in learners if name in OBJECTS}
-    for name, value in objects.items():
-        if how.get("resume"):
-            raise UsageError(
-                f"{name} stands in no file, so it may be another since the runs that are to go "
-                "on: name it as path.py:Name, or run without resume"
-            )
-        if cores(how.get("jobs")) > 1:
-            pickled(value, name)
 
 
 def names(given: "Learners") -> tuple[str, ...]:
@@ -250,7 +230,7 @@ def several(given: "Learners") -> tuple[Any, ...]:
 
 def _name_of(given: Any) -> str:
     from hardness.learners import learner_spec
-    from hardness.runs.registry import OBJECTS, parse_learner
+    from hardness.runs.registry import KEYS, OBJECTS, parse_learner
     from instances.errors import ToolkitError
 
     if isinstance(given, str):
@@ -260,8 +240,12 @@ def _name_of(given: Any) -> str:
         if parse_learner(name) == given:
             return name
     made = learner(given)
-    OBJECTS[learner_spec(made)] = made
-    return learner_spec(made)
+    name = learner_spec(made)
+    OBJECTS[name] = made
+    KEYS.pop(name, None)
+    if key := getattr(made, "cache_key", None):
+        KEYS[name] = key
+    return name
 
 
 def spec_of(given: "Source", command: str) -> str:

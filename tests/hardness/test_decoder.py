@@ -13,9 +13,9 @@ from hardness.learners import Outcome
 from hardness.learners.learner import Failed, Hypothesis
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.attack import as_attack
+from hardness.runs.jobs import _origin
 from hardness.runs.names import short
 from hardness.runs.registry import parse_learner
-from hardness.sweep.jobs import _origin
 from instances import parse
 
 SPECS = (

@@ -29,7 +29,7 @@ from instances import UsageError, parse
 from instances.disk import read_json
 from instances.errors import DamagedFile, ToolkitError
 from tests.charts import certified, drawn_values, legend, of, points, titles
-from tests.hardness.sweep.here import sweep_here
+from tests.sweeping import sweep_to
 from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
@@ -37,11 +37,10 @@ STORED = ("icl-curves", "icl-steps", "stages")
 SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3"}
 LWR, MLP = "lwr:q=8,p=2,secret=binary", "mlp:width=8,steps=20,batch=16"
 SWEEP = """
-    format = "hardness-sweep/1"
     name = "small"
     seeds = 2
-    [[runs]]
-    spec = "parity"
+    [[grid]]
+    specs = "parity"
     over = { d = [8, 20, 40], m = [2, 3] }
     learners = ["queries", "trivial"]
     budget = { queries = 20 }
@@ -60,10 +59,7 @@ def attacked():
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("figures") / "small.db"
-    with pytest.MonkeyPatch.context() as patch:
-        sweep_here(patch, SWEEP, path)
-    return path
+    return sweep_to(tmp_path_factory.mktemp("figures") / "small.db", SWEEP)
 
 
 @pytest.fixture(scope="module")

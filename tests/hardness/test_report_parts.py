@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import sqlite3
-from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,46 +16,38 @@ from hardness.report.figures import rows_of
 from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
+from hardness.runs.cache import Cache
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
-from hardness.sweep.store import create
+from hardness.runs.results import read_runs
+from hardness.runs.sweep import read_text
 from instances import parse
 from instances.errors import UsageError
-from tests.hardness.sweep.here import sweep_here
 from tests.reports import SOLVED, row, shown
+from tests.sweeping import sweep_to
 
 SWEEP = """
-format = "hardness-sweep/1"
 name = "<b>small & wild</b>"
 seeds = 2
 [budget]
 examples = 2_000
 queries = 3
-[[runs]]
-spec = "parity:noise=0"
+[[grid]]
+specs = "parity:noise=0"
 over = { d = [6, 8, 10, 12], m = [2, 3] }
 learners = ["queries", "elimination", "trivial"]
-[[runs]]
-spec = "linear:k=3,m=1"
+[[grid]]
+specs = "linear:k=3,m=1"
 over = { d = [3, 4] }
 learners = ["linear"]
-[[climbs]]
-rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
-learners = ["elimination"]
-seeds = 2
-seed = 7
-budget = { seconds = 60 }
 """
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of real runs."""
-    path = tmp_path_factory.mktemp("report") / "runs.db"
-    with pytest.MonkeyPatch.context() as patch:
-        sweep_here(patch, SWEEP, path)
-    return path
+    return sweep_to(tmp_path_factory.mktemp("report") / "runs.db", SWEEP)
 
 
 def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
@@ -121,7 +111,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     plane = plane_of(rows)
-    data = phase_rows(plane, Certifier(()))
+    data = phase_rows(plane, Certifier())
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
@@ -132,7 +122,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
     late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
-    assert phase_rows(late, Certifier(()))["rows"][-1]["state"] == "not solved"
+    assert phase_rows(late, Certifier())["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -140,7 +130,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = over_two(rows)
-    data = phase_rows(plane, Certifier(()))
+    data = phase_rows(plane, Certifier())
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
         for m in (2, 3)
@@ -152,7 +142,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
-    shown = phase_rows(free, Certifier(()))
+    shown = phase_rows(free, Certifier())
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 
@@ -161,26 +151,18 @@ def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
     """A curve is no diagram: none is drawn, and the command says so."""
     assert over_two([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]) == ()
     compare("parity:m=2", "d=6..7", ("trivial",)).save(tmp_path / "results.json")
-    with pytest.raises(UsageError, match="a phase diagram is drawn from a store"):
+    with pytest.raises(UsageError, match="a phase diagram is drawn from runs of a sweep"):
         phase_of(tmp_path)
 
 
 def test_the_numbers_of_a_page_are_those_of_its_store(store):
-    """Every count again, by SQL."""
-    page = page_of(store)
+    """Every count again, by its frame."""
+    page, frame = page_of(store), read_runs(store).to_frame()
     words = shown(page).words
-
-    def select(sql, values=()):
-        with closing(sqlite3.connect(store)) as connection:
-            return connection.execute(sql, values).fetchall()
-
-    ((number, good),) = select("SELECT count(*), sum(passed) FROM runs")
-    assert page.runs == number
-    assert f"{good} of {number} runs passed (" in words
-    costs = select("SELECT examples FROM runs ORDER BY 1")
-    assert sorted(page.table["examples"]) == [cost for (cost,) in costs]
+    assert page.runs == len(frame)
+    assert f"{frame['passed'].sum()} of {len(frame)} runs passed (" in words
+    assert sorted(page.table["examples"]) == sorted(frame["examples"])
     assert page.title == "<b>small & wild</b>"
-    assert page.commands[0][2] == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
     assert f"needs at least {largest} for" in words
 
@@ -209,9 +191,9 @@ def test_intervals_are_those_of_scipy():
             assert interval(passes, runs) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
-def test_a_store_without_runs_has_a_page(tmp_path):
-    with create(tmp_path / "empty.db") as writer:
-        writer.write(())
+def test_a_sweep_without_runs_has_a_page(tmp_path):
+    with Cache(tmp_path / "empty.db") as cache:
+        cache.ask(read_text(SWEEP, "test").filed())
     assert "There are no runs here." in shown(page_of(tmp_path / "empty.db")).words
 
 

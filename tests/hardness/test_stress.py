@@ -1,9 +1,7 @@
 """Stress tests: who climbs how far, with which confidence, beside what is certified; in words."""
 
-import json
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -12,9 +10,10 @@ from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.report.stress import certified_words, headline, stress_words
+from hardness.runs.jobs import Job, here
 from hardness.runs.names import short_specs
-from hardness.runs.planned import Planned, here
 from hardness.runs.registry import parse_learner
+from hardness.runs.results import read_runs
 from hardness.runs.run import run
 from hardness.runs.stress import Trials, confidence, held, instance_seeds, needed, stress
 from instances import UsageError, parse
@@ -32,7 +31,7 @@ def outcomes(found):
     """Everything but seconds and memory, by learner."""
     return {
         climb.learner: [
-            [(r.seed, r.outcome, r.risk, r.usage.examples) for r in trials.runs]
+            [(r.seed, r.outcome, r.risk, r.usage.examples) for r in trials.trials]
             for trials in climb.rungs
         ]
         for climb in found.climbs
@@ -47,16 +46,17 @@ def test_learners_stop_where_they_pass_on_no_seed(small):
     assert lowdegree.rungs[2].failures == {"learned nothing": 5}
     assert lowdegree.rungs[2].cost("examples") is None
     assert lowdegree.rungs[0].cost("examples") > 0
-    seeds = {tuple(r.seed for r in climb.rungs[0].runs) for climb in small.climbs}
+    seeds = {tuple(r.seed for r in climb.rungs[0].trials) for climb in small.climbs}
     assert seeds == {instance_seeds(3, SMALL.specs[0], 5)}
     assert len({r.seed for r in small.runs}) == 15
 
 
-def in_any_order(planned):
+def in_any_order(works):
     """Do runs as processes that end them in any order would."""
-    found = list(here(planned))
-    Random(1).shuffle(found)
-    yield from found
+    places = list(range(len(works)))
+    Random(1).shuffle(places)
+    done = dict(zip(places, here([works[place] for place in places]), strict=True))
+    return [done[place] for place in range(len(works))]
 
 
 def test_the_same_in_any_order_each_learner_once_and_references_last():
@@ -79,7 +79,7 @@ def test_the_same_in_any_order_each_learner_once_and_references_last():
 def test_budgets_of_rungs_hold_unless_overridden(small):
     found = stress(["lowdegree"], SMALL, base_seed=3, budget=Budget(examples=100))
     for test, examples in ((small, 20_000), (found, 100)):
-        own = {run.budget for run in test.climbs[0].rungs[0].runs}
+        own = {run.budget for run in test.climbs[0].rungs[0].trials}
         assert own == {Budget(examples=examples, seconds=60.0)}
     assert found.climbs[0].rungs[0].bounds == {"examples": 5}
     assert found.climbs[0].held == 0
@@ -96,7 +96,7 @@ def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_c
     refused, other = found.climbs
     assert (refused.held, refused.rungs[1].failures) == (1, {"not run": 5})
     assert "memory" in refused.rungs[1].why
-    assert (len(found.not_run), other.held) == (5, 2)
+    assert other.held == 2
 
 
 def test_what_is_solved_too_late_has_not_passed():
@@ -168,7 +168,7 @@ def told():
 
 def test_its_table(told, tmp_path):
     """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
-    assert told.not_run  # of degree 3 in 399 bits
+    assert told.climbs[2].rungs[2].why  # of degree 3 in 399 bits
     told.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().split("\\begin{tabular}")[1].splitlines()
     assert lines[2].startswith("rung & parity & certified queries & lowdegree & trivial & ")
@@ -197,7 +197,7 @@ def test_words_fit_and_say_what_is_held(told):
     )
     assert "elimination" in certified_words(told)[1]
     assert "of each learner alone" in " ".join(text.split())
-    one = stress_words(told.on(told.climbs[1:2]).updated(learners=told.learners[1:2]))
+    one = stress_words(told.updated(learners=told.learners[1:2]).on(told.runs))
     assert "of each learner alone" not in " ".join(one.split())
     assert "1.25 times its seconds" in " ".join(one.split())
 
@@ -239,8 +239,8 @@ def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness
     call = ["stress", "--learner", "lowdegree", *RUNGS, "--seed", 0, "--jobs", 1]
     one, two = (hardness(*call, "--json").json for _ in range(2))
     assert {*one} == {
-        *("format", "ladder", "seeds", "base_seed", "seed_source", "budget", "finished"),
-        *("passes_to_hold", "confidence", "terms", "learners", "certificates", "runs", "not_run"),
+        *("format", "ladder", "seeds", "base_seed", "seed_source", "budget"),
+        *("passes_to_hold", "confidence", "terms", "learners", "certificates", "runs"),
     }
     assert [told["held"] for told in one["learners"]] == [1]
     assert (one["seed_source"], one["confidence"], len(one["runs"])) == ("given", "31/32", 10)
@@ -251,7 +251,7 @@ def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness
 
 
 def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
-    ran, real = [], Planned.do
+    ran, real = [], Job.do
 
     def cut(one):
         ran.append(one)
@@ -260,12 +260,17 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
         return real(one)
 
     call = ["stress", "--learner", "elimination", *RUNGS, "--jobs", 1]
-    monkeypatch.setattr(Planned, "do", cut)
-    found = hardness(*call, "--out", "x.json")
+    monkeypatch.setattr(Job, "do", cut)
+    found = hardness(*call, "--out", "x")
     assert found.code == 130
-    found.one_line("5 runs were finished and are kept in x.json; 7 runs are kept: the same command")
-    kept = json.loads(Path("x.json").read_text())
-    assert (kept["finished"], len(kept["runs"])) == (False, 5)
+    found.one_line("7 runs are kept in x/runs.db: the same command goes on")
+    seed = read_runs("x").base_seed
+    monkeypatch.setattr(Job, "do", real)
+    again = hardness(*call, "--out", "x", "--json")
+    assert "7 runs found in x/runs.db" in again.err
+    assert again.json["base_seed"] == seed  # drawn once
+    assert len(again.json["runs"]) == 10
+    assert read_runs("x").climbs[0].held == 2
 
 
 def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
@@ -278,11 +283,6 @@ def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
     refused.one_line("x.json given, in the folder of mine.py")
     assert (refused.code, list(tmp_path.glob("x.json*"))) == (1, [])
     assert hardness(*call, "own/mine.py:L").code == 0
-    sweep = 'format = "hardness-sweep/1"\nname = "s"\n[[climbs]]\nrungs = ["parity:d=4,m=1"]\n'
-    (tmp_path / "s.toml").write_text(sweep + 'learners = ["mine.py:L"]\nseeds = 1\n')
-    run = hardness("sweep", "run", "s.toml", "--store", "s.db", "--jobs", 1)
-    run.one_line("s.db given, in the folder of mine.py")
-    assert not list(tmp_path.glob("s.db*"))
 
 
 def test_the_table_is_printed_again(hardness):

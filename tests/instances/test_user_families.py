@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.oracles import Budget
-from hardness.runs.processes import HardLimits, Worker, own_pickled
-from hardness.runs.registry import parse_learner
-from hardness.sweep import cluster
-from hardness.sweep.jobs import run_job
+from hardness.runs.workers import Local, packed, perform
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
 
@@ -83,22 +79,28 @@ def test_worker_processes_have_the_text_that_was_executed(signed):
     )
     family = parse("signed.py:SignedMajority:d=9,m=3")
     signed.unlink()
-    with closing(Worker()) as worker:
-        assert worker.call(sizes_in, SPEC) == 448
-        assert worker.call(lambda one: one.size, family) == 448
+    with closing(Local(1)) as workers:
+
+        def call(work, given):
+            return workers.result(wait_for(workers.submit(packed(work, given))))
+
+        assert call(sizes_in, SPEC) == 448
+        assert call(lambda one: one.size, family) == 448
         OWN.clear()
         with pytest.raises(UsageError, match="unknown family 'signed-majority'"):
-            worker.call(sizes_in, SPEC)
+            call(sizes_in, SPEC)
+
+
+def wait_for(future):
+    future.exception()
+    return future
 
 
 def test_a_worker_of_a_cluster_has_what_the_driver_was_given(signed):
     family = parse("signed.py:SignedMajority:d=5,m=1")
-    job = run_job(family, parse_learner("trivial"), 0, Budget(examples=9))
-    own = own_pickled()
+    batch = packed(sizes_in, family.spec)
     OWN.clear()
-    [done] = cluster.work("dask", cluster.versions(), own, [job.payload()], HardLimits())
-    cluster._mine.worker.close()
-    assert done.failure is None, done.why
+    assert perform(batch) == family.size
 
 
 def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):

@@ -43,7 +43,7 @@ def phase_rows(plane: Plane, certifier: Certifier) -> Data:
     none is known.
     """
     specs = tuple(plane.specs.values())
-    terms = certifier.terms(specs, terms_of(plane.tolerance))
+    terms = terms_of(plane.tolerance)
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = query_bound(list(known.values()))

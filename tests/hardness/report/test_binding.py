@@ -35,8 +35,8 @@ def row(learner, cost, solved=True):
 def test_every_certified_number_of_the_page_is_certified_again():
     lines = (ROOT / "docs/binding.md").read_text().splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| `[a-z_0-9]+:", line)]
-    swept = tomllib.loads((ROOT / "docs/examples/binding.toml").read_text())["runs"]
-    names = [one["spec"] for one in swept]
+    swept = tomllib.loads((ROOT / "docs/examples/binding.toml").read_text())["grid"]
+    names = [one["specs"] for one in swept]
     specs = [spec for one in names for spec in ([one] if isinstance(one, str) else one)]
     assert {spec.partition(":")[0] for spec in specs} == set(FAMILIES) - {"teacher"}
     assert {line[0] for line in rows} == {f"`{brief_spec(parse(one).spec)}`" for one in specs}

@@ -6,7 +6,7 @@ import pytest
 
 from hardness.learners import Outcome, remote
 from hardness.oracles import Budget
-from hardness.runs.processes import execute
+from hardness.runs.workers import execute
 from tests.hardness.learners.boundary.driving import (
     BUDGET,
     PLACES,

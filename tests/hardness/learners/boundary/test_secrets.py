@@ -9,8 +9,8 @@ import pytest
 from hardness.learners import Outcome, boundary
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.runs.processes import execute
 from hardness.runs.registry import parse_learner
+from hardness.runs.workers import execute
 from instances import parse, read_folder, write_folder
 from tests.hardness.learners.boundary.driving import LEARNERS, PLACES, flat, nothing_left, placed
 

@@ -1,0 +1,216 @@
+"""Runs that are done, in one SQLite file: `runs(key PRIMARY KEY, json)`, beside what was asked.
+
+The file is in WAL mode: whoever writes is never waited for by who reads, several commands may write
+at once, and a kill loses what was not yet added. A file that is closed is one file again.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from instances.errors import DamagedFile, ToolkitError
+
+FORMAT = 1
+NAME = "runs.db"  # in the folder of a command
+_APPLICATION = 0x68726473  # "hrds", by which `file` and SQLite know it
+_PATIENCE = 60.0  # seconds that another command may write at once
+_AT_ONCE = 500
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS request (name TEXT PRIMARY KEY, json TEXT NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {FORMAT};
+"""
+
+
+class Cache:
+    """Runs by the keys of their jobs, each as the text of its JSON.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Cache(Path(folder) / "runs.db") as cache:
+    ...     cache.add([("a", "1"), ("b", "2")])
+    ...     cache.found(["a", "c"]), list(cache.texts())
+    ({'a': '1'}, ['1', '2'])
+    """
+
+    def __init__(self, path: Path, writes: bool = True) -> None:
+        """Open a file, or make it; raises DamagedFile, ToolkitError where it may not be written."""
+        self.path, self.writes = path, writes
+        if not writes or (path.exists() and path.stat().st_size):
+            _require_ours(path)
+        with told(path):
+            self.connection = self._opened()
+        if writes:
+            with told(path, self.close):
+                with contextlib.suppress(sqlite3.OperationalError):  # another command does it
+                    self.connection.execute("PRAGMA journal_mode = WAL")
+                self.connection.executescript(
+                    f"PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; {_SCHEMA} COMMIT;"
+                )
+        self._file = identity(path)
+
+    def _opened(self) -> sqlite3.Connection:
+        if self.writes:
+            return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        name = self.path.absolute().as_uri()
+        found = sqlite3.connect(f"{name}?mode=ro", uri=True, timeout=_PATIENCE)
+        try:
+            found.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:  # a folder that may not be written: nobody writes there
+            found.close()
+            found = sqlite3.connect(f"{name}?immutable=1", uri=True)
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave one file, unless another command has it open too."""
+        if self.writes:
+            with contextlib.suppress(sqlite3.Error):  # in use, or on a full disk: nothing is lost
+                self.connection.execute("PRAGMA busy_timeout = 1000")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self.connection.execute("PRAGMA journal_mode = DELETE")
+        with contextlib.suppress(sqlite3.Error):
+            self.connection.close()
+
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        with told(self.path):
+            return int(self.connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def found(self, keys: Iterable[str]) -> dict[str, str]:
+        """Give the texts of those of some keys that are there."""
+        held, left = dict[str, str](), iter(keys)
+        with told(self.path):
+            while some := list(islice(left, _AT_ONCE)):
+                marks = ",".join("?" * len(some))
+                sql = f"SELECT key, json FROM runs WHERE key IN ({marks})"
+                held.update(self.connection.execute(sql, some).fetchall())
+        return held
+
+    def texts(self) -> Iterator[str]:
+        """Give the texts of all runs, in an order that depends on their keys alone."""
+        with told(self.path):
+            for (text,) in self.connection.execute("SELECT json FROM runs ORDER BY key"):
+                yield text
+
+    def add(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Keep texts by their keys, all or none; raises ToolkitError, as on a full disk."""
+        self._write("INSERT OR REPLACE INTO runs VALUES (?, ?)", rows)
+        # SQLite goes on in a file that has lost its name, where nobody finds it.
+        if identity(self.path) != self._file:
+            raise ToolkitError(
+                f"{self.path} was moved, removed or replaced while it was written: its runs are in "
+                "the file that was there before; put it back and give the same command"
+            )
+
+    @property
+    def request(self) -> dict[str, Any] | None:
+        """What the command that wrote it was asked; None before it was kept."""
+        with told(self.path):
+            found = self.connection.execute("SELECT json FROM request").fetchone()
+        try:
+            return None if found is None else json.loads(found[0])
+        except ValueError as error:
+            raise DamagedFile(f"{self.path}: what was asked is no JSON") from error
+
+    def ask(self, request: dict[str, Any]) -> None:
+        """Keep what is asked."""
+        self._write("INSERT OR REPLACE INTO request VALUES ('', ?)", [(json.dumps(request),)])
+
+    def clear(self) -> None:
+        """Forget all runs."""
+        with told(self.path):
+            self.connection.execute("DELETE FROM runs")
+
+    def _write(self, sql: str, rows: Sequence[tuple[str, ...]]) -> None:
+        with told(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                self.connection.executemany(sql, rows)
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+
+def is_cache(path: Path) -> bool:
+    """Return whether a path is an SQLite file, ours or of an earlier version.
+
+    >>> is_cache(Path("no-such-file"))
+    False
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Tell a file from another of its name."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _require_ours(path: Path) -> None:
+    if not path.exists():
+        raise DamagedFile(f"{path} does not exist")
+    if not is_cache(path):
+        raise DamagedFile(f"{path} holds no runs: it is no file of `hardness sweep` or a folder's")
+    with contextlib.closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    ) as found:
+        try:
+            names = {name for (name,) in found.execute("SELECT name FROM sqlite_master")}
+            (version,) = found.execute("PRAGMA user_version").fetchone()
+        except sqlite3.OperationalError:
+            return  # said where it is opened
+    if "sweeps" in names:
+        raise DamagedFile(
+            f"{path} is a store of an earlier version, which this one does not read: do the sweep "
+            "again into a new file"
+        )
+    if names and "runs" not in names:
+        raise DamagedFile(f"{path} is a database without runs")
+    if names and version != FORMAT:
+        raise DamagedFile(f"{path} is of format {version}, and this version reads {FORMAT}")
+
+
+@contextlib.contextmanager
+def told(path: Path, last: Any = None) -> Iterator[None]:
+    """Say in one line what SQLite or the system refuses; last: what is called then."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        if last:
+            last()
+        said, code = str(error), getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL or "disk is full" in said:
+            raise ToolkitError(
+                f"{path}: the disk is full; what was done before is kept: make room and give the "
+                "same command"
+            ) from error
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise DamagedFile(f"{path} is damaged: {said}") from error
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            raise ToolkitError(
+                f"{path} cannot be written ({said}): give a place that may be"
+            ) from error
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise ToolkitError(f"{path} is written by another command: try again later") from error
+        raise ToolkitError(f"{path}: {said}") from error

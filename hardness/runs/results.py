@@ -1,0 +1,152 @@
+"""What a command wrote, read again: `read_runs` opens its file or folder."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hardness.runs.attack import Attacks
+from hardness.runs.cache import NAME, Cache, is_cache
+from hardness.runs.cells import tally
+from hardness.runs.columns import natural, runs_frame
+from hardness.runs.comparison import Comparison
+from hardness.runs.least import Least, Threshold
+from hardness.runs.record import Record
+from hardness.runs.run import Run
+from hardness.runs.stress import Stress
+from instances.arguments import located
+from instances.disk import damage, read_json, require_format
+from instances.errors import DamagedFile
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pandas import DataFrame
+
+_RESULTS: dict[str, type[Record]] = {
+    kind._format.partition("/")[0]: kind for kind in (Comparison, Least, Stress, Attacks)
+}
+_ROWS: dict[str, type[Record]] = {"Run": Run, "Threshold": Threshold}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Runs(Result):
+    """Runs in a file, by spec, learner and seed; source: where it lies. name: of their sweep."""
+
+    source: str
+    name: str
+    runs: tuple[Run, ...]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Count runs by learner and outcome, both in natural order."""
+        every = Counter((run.learner, run.outcome.value) for run in self.runs)
+        counts: dict[str, dict[str, int]] = {}
+        for learner, outcome in sorted(every, key=lambda one: (*map(natural, one),)):
+            counts.setdefault(learner, {})[outcome] = every[learner, outcome]
+        return counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Count the runs, and how they ended by learner."""
+        return {
+            "name": self.name,
+            "file": self.source,
+            "runs": len(self.runs),
+            "outcomes": self.counts(),
+        }
+
+    def filed(self) -> dict[str, Any]:
+        """Write the runs themselves."""
+        return {
+            "format": "hardness-runs/1",
+            "name": self.name,
+            "runs": [r.filed() for r in self.runs],
+        }
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of all runs: one row a run."""
+        return runs_frame(self.runs)
+
+    def _rows(self) -> list[TableRow]:
+        cells: dict[tuple[str, str], list[Run]] = {}
+        for run in self.runs:
+            cells.setdefault((run.spec, run.learner), []).append(run)
+        rows: list[TableRow] = []
+        for (spec, learner), some in cells.items():
+            of = tally(some)
+            costs = {n: getattr(of, n) for n in ("examples", "queries", "values", "seconds")}
+            rows.append(
+                {"spec": spec, "learner": learner, "solved": f"{of.solved}/{of.runs}", **costs}
+            )
+        empty = {"queries", "values"} - {n for row in rows for n, v in row.items() if v}
+        return [{n: v for n, v in row.items() if n not in empty} for row in rows]
+
+
+def read_runs(path: "str | PathLike[str]") -> Any:
+    """Read what a command wrote: a folder with runs, a file of runs or a result as JSON.
+
+    Gives the result that the command gave, with the runs that there are so far: a `Comparison`, a
+    `Least`, a `Stress`, `Attacks`, or `Runs` of a sweep. Raises DamagedFile for anything else.
+
+    >>> import hardness, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = hardness.compare("parity:m=2", "d=6..7", "trivial", out=f"{folder}/both", jobs=1)
+    ...     len(read_runs(f"{folder}/both").to_frame())
+    6
+    """
+    where = Path(located("path", path))
+    if where.is_dir() and (where / NAME).exists():
+        where /= NAME
+    if where.is_dir() and (where / "results.json").exists():
+        where /= "results.json"
+    return _of_cache(where) if is_cache(where) else _of_json(where)
+
+
+def _of_cache(path: Path) -> Any:
+    with Cache(path, writes=False) as cache:
+        request, texts = cache.request or {}, list(cache.texts())
+    with damage(path):
+        rows = list(map(_row, texts))
+        kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
+        if kind is None:
+            runs = [row for row in rows if isinstance(row, Run)]
+            return Runs(source=str(path), name=request.get("name", path.stem), runs=sort_runs(runs))
+        require_format(request, kind._format, path)
+        asked: Any = kind.read({name: part for name, part in request.items() if name != "format"})
+        return asked.on(rows)
+
+
+def _row(text: str) -> Record:
+    data = msgspec.json.decode(text)
+    return _ROWS[data.pop("kind")].read(data)
+
+
+def _of_json(path: Path) -> Any:
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise DamagedFile(f"{path} holds no runs")
+    name = str(data.get("format")).partition("/")[0]
+    if name == "hardness-runs":
+        with damage(path):
+            runs = [Run.read(one) for one in data["runs"]]
+            return Runs(source=str(path), name=data["name"], runs=sort_runs(runs))
+    kind = Run if "format" not in data and "learner" in data else _RESULTS.get(name)
+    if kind is None:
+        raise DamagedFile(
+            f"{path} holds no runs: they are in the folder or the file that compare, least, "
+            "stress, attack, learn or sweep wrote"
+        )
+    return kind.load(path)
+
+
+def sort_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Sort runs by spec and learner in natural order, budget and seed."""
+
+    def order(run: Run) -> tuple[Any, ...]:
+        budget = tuple((v is None, v or 0) for v in vars(run.budget).values())
+        return natural(run.spec), natural(run.learner), budget, run.seed
+
+    return tuple(sorted(runs, key=order))

@@ -1,0 +1,562 @@
+"""Sweeps: grids of specs, learners, seeds and budgets, as a TOML file or a dictionary says them.
+
+    name = "hidden parities"
+    seeds = 3                                # 0, 1, 2
+    budget = { examples = 5_000_000, seconds = 10 }
+
+    [[grid]]
+    specs = ["parity:m=3"]
+    over = { d = "8..20..2" }
+    learners = ["queries", { learner = "lowdegree", over = { degree = [2, 3] } }]
+
+What stands above the grids holds for each that does not say otherwise. Every mistake is one line
+with the place of the key. Nothing that a file names is executed here: a user's learner is known by
+its name until it runs, in a process of its own.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from math import isfinite, prod
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from hardness.bounds import BoundParameters
+from hardness.learners import Learner, learner_spec
+from hardness.learners.learner import innermost
+from hardness.learners.remote import SubprocessLearner
+from hardness.oracles import Budget
+from hardness.runs.jobs import Job
+from hardness.runs.names import numbers
+from hardness.runs.registry import LEARNERS, OBJECTS, parse_learner
+from hardness.runs.run import OracleName
+from instances import disk
+from instances.disk import one_line, shown
+from instances.errors import DamagedFile, UsageError, require, unknown
+from instances.family import Family
+from instances.limits import bytes_of
+from instances.numbers import parse, write
+from instances.parameters import key_values, listed, split_list
+from instances.result import Result, TableRow
+from instances.spec import kind_of, parse_stored, require_drawn, require_spec
+from instances.userfile import split
+
+FORMAT = "hardness-sweep/2"
+MOST_RUNS = 10**6
+_MOST_BYTES = 1 << 20
+# A key of n parts takes tomllib n^2 steps.
+_LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A learner that does not take some specs of a grid: how many, and the first reason."""
+
+    grid: str
+    learner: str
+    specs: int
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Every learner on every spec, seed and budget.
+
+    title: as in messages, "grid 1". cells: the job of the first seed for each spec, learner that
+    takes it, and budget, in the order of the file.
+    """
+
+    title: str
+    cells: tuple[Job, ...]
+    seeds: range | tuple[int, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def works(self) -> Iterator[Job]:
+        """Its jobs: the first seed of every cell, then the second, and so on."""
+        for seed in self.seeds:
+            for cell in self.cells:
+                yield msgspec.structs.replace(cell, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sweep(Result):
+    """A sweep: its grids in the order of the file. toml: the text of the file.
+
+    >>> Sweep(name="empty", toml="").count
+    0
+    """
+
+    name: str
+    toml: str
+    grids: tuple[Grid, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        return sum(len(grid.cells) * len(grid.seeds) for grid in self.grids)
+
+    @property
+    def works(self) -> list[Job]:
+        """The jobs of all grids, each once."""
+        every = (job for grid in self.grids for job in grid.works)
+        return list(
+            {(job.spec, job.learner, job.seed, job.budget, job.tau): job for job in every}.values()
+        )
+
+    def filed(self) -> dict[str, Any]:
+        """Give what a file of runs holds of it."""
+        return {"format": FORMAT, "name": self.name, "toml": self.toml}
+
+    def _rows(self) -> list[TableRow]:
+        rows: list[TableRow] = []
+        for grid in self.grids:
+            for name in dict.fromkeys(cell.learner for cell in grid.cells):
+                cells = [cell for cell in grid.cells if cell.learner == name]
+                seconds = [cell.budget.seconds for cell in cells]
+                most = None if None in seconds else len(grid.seeds) * sum(s or 0 for s in seconds)
+                row = {"grid": grid.title, "learner": name, "specs": len({c.spec for c in cells})}
+                rows.append({**row, "runs": len(cells) * len(grid.seeds), "at most s": most})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Say what it would do: its runs in numbers, and what is left out."""
+        left = [vars(one) for grid in self.grids for one in grid.left_out]
+        return {"name": self.name, "runs": self.count, "parts": self._rows(), "left_out": left}
+
+
+def read_sweep(source: Path | Mapping[str, Any]) -> Sweep:
+    """Read a sweep from its file or a dictionary; raises UsageError with the place of a mistake."""
+    if not isinstance(source, Path):
+        data = dict(source) if "grid" in source else _as_grid(source)
+        return read_data(data, "the dictionary given", "")
+    try:
+        text = disk.read_text(source, _MOST_BYTES)
+    except DamagedFile as error:
+        raise UsageError(f"{error}: a sweep file (TOML) is needed, of a page or so") from error
+    return read_text(text.removeprefix("\ufeff"), str(source)[:200])
+
+
+def _as_grid(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a dictionary of one grid that of a sweep."""
+    above = {"name", "format"}
+    given = {name: value for name, value in source.items() if name in above}
+    return {**given, "grid": [{name: v for name, v in source.items() if name not in above}]}
+
+
+def read_text(text: str, where: str) -> Sweep:
+    """Read the text of a sweep file; `where` is its name in messages.
+
+    >>> lines = ["[[grid]]", 'specs = "parity:m=2"', 'over = {d = "8..10"}']
+    >>> lines += ['learners = ["queries"]', "seeds = 5"]
+    >>> read_text(chr(10).join(lines), "few.toml").count
+    15
+    """
+    try:
+        data = _parsed(text)
+    except UsageError as error:
+        raise UsageError(f"{where}: {one_line(error, 900)}") from error
+    return read_data(data, where, text)
+
+
+def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
+    """Read what a sweep file says."""
+    try:
+        if gone := next((name for name in _GONE if name in data), None):
+            raise UsageError(f"{gone}: {_GONE[gone]}")
+        if data.get("format", FORMAT) != FORMAT:
+            raise UsageError(
+                f'format: {shown(data["format"])} given: this version reads "{FORMAT}"'
+            )
+        file = _convert(data, _File)
+        grids = list[Grid]()
+        for i, one in enumerate(file.grid, 1):
+            with _at(f"grid[{i}]"):
+                grids.append(_grid(one, file, f"grid {i}"))
+        sweep = Sweep(name=file.name or Path(where).stem, toml=text, grids=tuple(grids))
+        require(
+            sweep.count <= MOST_RUNS,
+            f"{sweep.count} runs asked for, over {MOST_RUNS}: ask for fewer sizes, seeds or "
+            "learners, or write several files",
+        )
+        return sweep
+    except UsageError as error:
+        raise UsageError(f"{where}: {one_line(error, 900)}") from error
+
+
+_GONE = {
+    "runs": "write [[grid]] with specs = [...] in place of [[runs]] with spec",
+    "climbs": "`hardness stress` climbs ladders: a file of a sweep has grids alone",
+    "least": "`hardness least` finds thresholds: a file of a sweep has grids alone",
+    "limits": "a run has its budget, and a worker that dies costs one more try: leave limits out",
+    "certify": "certificates are made when they are asked for: leave certify out",
+}
+
+
+# Reading, and the place of a mistake
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse TOML, its numbers exactly."""
+    if _LONG_KEY.search(text):
+        raise UsageError("a key of over 100 parts given: sweep files have none")
+    try:
+        return tomllib.loads(text, parse_float=_decimal)
+    except RecursionError as error:
+        raise UsageError("its values are nested too deep for a sweep file") from error
+    except ValueError as error:  # which says the line and the column
+        raise UsageError(f"{one_line(error)[:200]}: mend the TOML") from error
+
+
+def _decimal(text: str) -> int | float:
+    """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
+    value = float(text)
+    if isfinite(value) and Decimal(text) != Decimal(repr(value)):
+        raise ValueError(f"{text[:40]} given: a number of over 15 digits is written as a text")
+    return int(value) if value.is_integer() and abs(value) < 1e18 else value
+
+
+class _Misplaced(UsageError):
+    """A mistake with its key, "grid[1].seeds", where lists are counted from 1."""
+
+    def __init__(self, key: str, said: object) -> None:
+        super().__init__(f"{key}: {said}" if key else said)
+        self.key, self.said = key, said
+
+    def within(self, key: str) -> "_Misplaced":
+        """Say it with the key of what it stands in."""
+        return _Misplaced(f"{key}.{self.key}".replace(".[", "[").strip("."), self.said)
+
+
+@contextmanager
+def _at(key: str) -> Iterator[None]:
+    """Say the key of a mistake that is made inside."""
+    try:
+        yield
+    except _Misplaced as error:
+        raise error.within(key) from error
+    except UsageError as error:
+        raise _Misplaced(key, error) from error
+
+
+def _convert(data: Any, kind: Any) -> Any:
+    """Hold a value against a type; raises UsageError with the key of what does not fit."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        said, _, place = str(error).partition(" - at `$")
+        steps = _STEP.findall(place)
+        key = "".join(f".{name}" if name else f"[{int(index) + 1}]" for name, index in steps)
+        cause = error.__cause__
+        if isinstance(cause, _Misplaced):  # of a table that read itself
+            raise cause.within(key) from error
+        given = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
+        if odd := _UNKNOWN.search(said):
+            key += f".{odd[1][:40]}"
+            said = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
+        elif not isinstance(given, dict | list):
+            said = f"{shown(given)} given: {said}"
+        if wrong := _OTHER.fullmatch(said):
+            wanted, got = ([_PLAIN.get(k, k) for k in one.split(" | ")] for one in wrong.groups())
+            said = f"{' or '.join(one for one in wanted if one)} is needed, not {got[0]}"
+        if lacking := _MISSING.fullmatch(said):
+            said = f"{lacking[1]} is missing: write {lacking[1]} = [...]"
+        said = said.removeprefix("Object ").replace(" | null", "")
+        raise _Misplaced(key.strip("."), said) from error
+
+
+_STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
+_OTHER = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_PLAIN = {
+    "str": "a text", "int": "an integer", "float": "a number", "bool": "true or false",
+    "array": "a list", "object": "a table", "null": "",
+}  # fmt: skip
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
+_UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+
+
+# What may stand in a file: its tables and their keys. What a type does not say a table reads itself
+
+_Line = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+_Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+_Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+_Some = msgspec.Meta(min_length=1)
+_None = Literal["none"]
+# Exact where it is a text, as "1/10".
+_Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)] | float | str
+_Values = _Number | Annotated[list[_Number], _Some]
+_Over = Annotated[dict[str, Any], _Some]  # of _Values
+_Axis = Sequence[Any]  # values of a parameter: a range is not made a list
+_Counts = _Count | Annotated[list[_Count | _None], _Some] | _None
+_Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
+_Sizes = _Count | str | Annotated[list[_Count | str], _Some]
+
+
+def _seeds(given: Any) -> range | tuple[int, ...]:
+    """Read seeds: 5 for 0..4, "3..7", or a list."""
+    if isinstance(given, list):
+        return tuple(dict.fromkeys(given))
+    if not isinstance(given, str):
+        return range(given)
+    read = numbers(given, "seeds") or ()
+    if not read or not (isinstance(read, range) or all(isinstance(v, int) for v in read)):
+        raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
+    return read  # type: ignore[return-value]
+
+
+def _over(given: Mapping[str, Any]) -> dict[str, _Axis]:
+    """Read the values of parameters: each a range or a list as text, or a list of values."""
+    read: dict[str, _Axis] = {}
+    for name, values in given.items():
+        with _at(name[:40]):
+            read[name] = _axis(_convert(values, _Values), name)
+    return read
+
+
+def _axis(given: Any, name: str) -> _Axis:
+    if isinstance(given, str):
+        read = numbers(given, name)
+        if read is not None:
+            return read
+        if ".." in given:
+            raise UsageError(f"{shown(given)} given: write 8..20, 8..20..4, 8..64..*2 or a list")
+    several = given if isinstance(given, list) else [given]
+    every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
+    return tuple(value for some in every for value in some)
+
+
+def _exact(given: Any, what: str) -> Fraction:
+    """Read a number exactly as it is written: 0.1 is 1/10."""
+    if isinstance(given, str) or not isfinite(given):
+        return parse(str(given), Fraction, what)
+    return Fraction(str(given))
+
+
+def _size(given: Any) -> Any:
+    """Read numbers of bytes, "2GB" or an integer; "none" is no limit."""
+    if isinstance(given, list):
+        return [_size(one) for one in given]
+    if isinstance(given, int) or given == "none":
+        return given
+    return bytes_of(given[:1000], "a size of")
+
+
+def _oracle(given: str) -> str:
+    if given not in get_args(OracleName):
+        raise unknown("oracle", given[:40], get_args(OracleName))
+    return given
+
+
+_READERS = {
+    "seeds": _seeds,
+    "over": _over,
+    "memory": _size,
+    "oracle": _oracle,
+    "tau": lambda given: BoundParameters(tau=_exact(given, "tau")).tau,
+}
+
+
+class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            given, read = getattr(self, name), _READERS.get(name)
+            if read and given is not None:
+                with _at(name):
+                    force_setattr(self, name, read(given))
+
+
+class _Varied(_Table, frozen=True, kw_only=True):
+    learner: _Line
+    over: _Over | None = None
+
+
+class _Limited(_Table, frozen=True):
+    examples: _Counts | None = None
+    queries: _Counts | None = None
+    values: _Counts | None = None
+    seconds: _Times | None = None
+    cpu_seconds: _Times | None = None
+    memory: _Sizes | None = None
+
+    @property
+    def axes(self) -> dict[str, list[Any]]:
+        """The values of every limit that is given, by its name in a Budget; None for "none"."""
+        axes = {}
+        for name in self.__struct_fields__:
+            given = getattr(self, name)
+            if given is not None:
+                every = dict.fromkeys(given if isinstance(given, list) else [given])
+                where = "memory_bytes" if name == "memory" else name
+                axes[where] = [None if one == "none" else one for one in every]
+        return axes
+
+
+class _Shared(_Table, frozen=True):
+    seeds: _Count | str | Annotated[list[_Natural], _Some] | None = None
+    learners: Annotated[list[_Line | _Varied], _Some] | _Line | _Varied | None = None
+    budget: _Limited = _Limited()
+    tau: _Number | None = None
+    oracle: _Line | None = None
+
+
+class _Grid(_Shared, frozen=True, kw_only=True):
+    specs: _Line | Annotated[list[_Line], _Some]
+    over: _Over | None = None
+
+
+class _File(_Shared, frozen=True, kw_only=True):
+    format: str = FORMAT
+    name: _Line | None = None
+    grid: Annotated[list[_Grid], _Some]
+
+
+_TABLES: dict[str, type[_Table]] = {
+    "": _File, "grid": _Grid, "budget": _Limited, "learners": _Varied,
+}  # fmt: skip
+
+
+def _keys(steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Name the keys of the table that a place leads to."""
+    table = next((name for name, _ in reversed(steps) if name), "")
+    return _TABLES[table].__struct_fields__
+
+
+# How they make grids
+
+
+def _first(*given: Any) -> Any:
+    """Take what a grid says, else what stands above all grids, else what is usual."""
+    return next(one for one in given if one is not None)
+
+
+def _grid(grid: _Grid, file: _File, title: str) -> Grid:
+    asked = _first(grid.learners, file.learners, ())
+    if not asked:
+        raise UsageError("learners is missing: write learners = [...]")
+    learners, tau = _learners(asked), _first(grid.tau, file.tau, Fraction(1, 10))
+    seeds = _first(grid.seeds, file.seeds, range(1))
+    limits, axes = file.budget.axes | grid.budget.axes, grid.over or {}
+    specs = [grid.specs] if isinstance(grid.specs, str) else grid.specs
+    wide, many = len(specs) * prod(map(len, axes.values())), prod(map(len, limits.values()))
+    if (count := wide * len(learners) * many * len(seeds)) > MOST_RUNS:
+        raise _Misplaced(
+            "over",
+            f"{wide} specs x {len(learners)} learners x {many} budgets x {len(seeds)} seeds, "
+            f"{count} runs, given: at most {MOST_RUNS}",
+        )
+    oracle = _first(grid.oracle, file.oracle, "samples")
+    budgets = [Budget(**dict(zip(limits, one, strict=True))) for one in product(*limits.values())]
+    cells, refused = list[Job](), dict[str, list[str]]()
+    for family in _families(grid.specs, axes):
+        for name, learner in learners.items():
+            if reason := learner.supports(family):
+                refused.setdefault(name, []).append(reason)
+                continue
+            cells += [
+                Job(
+                    spec=family.spec,
+                    learner=name,
+                    seed=seeds[0],
+                    budget=budget,
+                    oracle=oracle,
+                    tau=tau,
+                )
+                for budget in budgets
+            ]
+    if not cells:
+        why_not = [f"{name.partition(':')[0]}: {why[0]}" for name, why in refused.items()]
+        raise UsageError(f"nothing can run: {'; '.join(why_not[:3])}")
+    left = (
+        LeftOut(grid=title, learner=name, specs=len(why), why=why[0])
+        for name, why in refused.items()
+    )
+    return Grid(title=title, cells=tuple(cells), seeds=seeds, left_out=tuple(left))
+
+
+def _filled(axes: Mapping[str, _Axis], what: str) -> Iterator[dict[str, str]]:
+    """List the values of every parameter together, the last one varying first."""
+    if prod(map(len, axes.values())) > MOST_RUNS:
+        raise UsageError(f"over {MOST_RUNS} {what} given: ask for fewer values")
+    for chosen in product(*axes.values()):
+        yield {name: write(value) for name, value in zip(axes, chosen, strict=True)}
+
+
+def _stored(spec: str) -> Family:
+    """Make the family of a spec; raises UsageError for one that would execute a file."""
+    if split(spec) is not None:
+        raise UsageError(
+            f"'{spec[:200]}' given: no file is executed that a sweep names: give --family "
+            "path.py:Name, and here the family's own name"
+        )
+    family = require_drawn(parse_stored(spec))
+    require_spec(family, "a sweep names it")
+    return family
+
+
+def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
+    """Make the families of specs over the axes, each once; raises UsageError for a wrong one."""
+    seen = set[str]()
+    for i, spec in enumerate([given] if isinstance(given, str) else given, 1):
+        place = "specs" if isinstance(given, str) else f"specs[{i}]"
+        with _at("over" if axes and split(spec) is None else place):
+            if axes and kind_of(spec.partition(":")[0]) is None:  # of the catalog
+                spec = _stored(spec).spec
+            for chosen in _filled(axes, "specs"):
+                family = _stored(_with(spec, kind_of(spec.partition(":")[0]), chosen))
+                if family.spec not in seen:
+                    seen.add(family.spec)
+                    yield family
+
+
+def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
+    """Write "name:key=value" with chosen values of a class; raises UsageError for unknown keys."""
+    if not chosen:
+        return text
+    name, _, rest = text.partition(":")
+    keys = [one.name for one in listed(kind)]
+    for key in chosen:
+        if key not in keys:
+            raise unknown(f"parameter of {name}", key[:40], keys)
+    every = {**key_values(rest, name, keys), **chosen}
+    return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
+
+
+def _learners(given: Any) -> dict[str, Learner]:
+    """Make learners by their canonical names, each once."""
+    made: dict[str, Learner] = {}
+    for i, one in enumerate(given if isinstance(given, list) else [given], 1):
+        with _at(f"learners[{i}]"):
+            text, axes = (one, {}) if isinstance(one, str) else (one.learner, one.over or {})
+            with _at("over" if axes else ""):
+                every = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
+            made |= {learner_spec(one): one for one in every}
+    return made
+
+
+def _learner(text: str, chosen: dict[str, str]) -> Learner:
+    """Make a learner; a file that it is named by must be there, and nothing of it is executed."""
+    if kind := LEARNERS.get(text.partition(":")[0]):
+        text = _with(text, kind, chosen)
+    elif chosen:
+        require(text not in OBJECTS, f"'{text}' is an object: it has no parameters to vary")
+        named = split(text)
+        more = ",".join(f"{key}={value}" for key, value in chosen.items())
+        text += ("," if named and named.parameters else ":") + more
+    learner = parse_learner(text)
+    asked = innermost(learner)
+    if isinstance(asked, SubprocessLearner) and not asked.file.is_file():
+        raise UsageError(
+            f"'{text[:200]}' given: there is no file {asked.file}: name it relative to the "
+            "folder that the sweep is started in"
+        )
+    return learner
