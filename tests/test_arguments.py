@@ -38,7 +38,7 @@ CALLS = {
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
     "figure": lambda **given: h.figure(**{"name": "sda", "source": SPEC, "out": "a.svg", **given}),
-    "sweep": lambda **given: h.run_sweep(**{"file": "a.toml", "store": "a.db", **given}),
+    "sweep": lambda **given: h.sweep(**{"file": "a.toml", "out": "a.db", **given}),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),
     "save": lambda **given: estimated().save(**given),
@@ -64,10 +64,10 @@ REQUIRED = {
     "least": ("seeds", "seed", "unit", "total"),
     "stress": ("seeds", "on"),
     "figure": ("name", "source"),
-    "sweep": ("engine",),
+    "sweep": ("backend",),
 }
 PATHS = {
-    **{"sweep": ("file", "store"), "load": ("path",), "save": ("path",)},
+    **{"sweep": ("file",), "load": ("path",), "save": ("path",)},
 }
 REFUSED = [
     *(
@@ -85,7 +85,7 @@ REFUSED = [
     *((f, n, None) for f, names in REQUIRED.items() for n in names),
     *((f, n, v) for f, names in PATHS.items() for n in names for v in NOT_PATHS),
     *((f, "samples", 0) for f in ("verify", "estimate")),
-    *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
+    *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "fresh"))),
     *(("figure", "out", v) for v in NOT_PATHS[1:]),
     *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("where", 5), ("out", "a.txt"))),
     *(("learn", "oracle", v) for v in ("x", None, 5)),

@@ -76,7 +76,7 @@ def test_every_command_stands_in_the_table_once():
 
 OFFERED = {
     "le": {"learn", "learners"},
-    "s": {"spectrum", "stress", "sweep", "store"},
+    "s": {"spectrum", "stress", "sweep"},
     "learn elimination pari": {"parity:", "parity-first"},
     "families show nic": {"nice:"},
     "attack lwe: --learner prim": {"primal"},
@@ -84,7 +84,6 @@ OFFERED = {
     "generate x --exa": {"--examples"},
     "estimate ml-k": {"ml-kem-512", "ml-kem-768"},
     "stress --learner queries --on dar": {"darmstadt-40-005"},
-    "store mer": {"merge"},
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from hardness import __version__
 from hardness.report.export import FORMATS, cell, text
+from hardness.runs import read_runs
 from instances.errors import DamagedFile
 from instances.result import Answer
 from tests.latex import compiled
@@ -43,9 +44,6 @@ COMMANDS = {
     "learners": ("learners", "name"),
     "learners show student": ("parameters", "name"),
     "inspect parity:d=8,m=2": (None, None),
-    "sweep plan s.toml": ("parts", "runs"),
-    "sweep status runs.db": (None, None),
-    "store show runs.db": (None, None),
 }
 WORST, MADE = ("tau$ = 1/10", "any numbers within the tolerance"), f"with hardness {__version__}."
 BOUND = (*WORST, "relative risk 1/4 with probability 2/3", "labels, of any learner", MADE)
@@ -54,16 +52,13 @@ SAID = {  # in the caption of a table, by the beginning of its command
     "bound": (*WORST[1:], "tau$ = 1/10", "delta$ = 2/3", "d = 24, m = 3", MADE),
     "compare": (*BOUND, "seeds 0 to 1", "d = 6, 8"),
     "stress --learner": (*BOUND, "base seed"),
-    "store show": (*BOUND, "seeds 0 to 1", "runs.db"),
     "estimate": ("sigma=1.5", "not bounds", MADE),
 }
-QUERY = ["store", "query", "runs.db", "SELECT spec, seed, risk_high, queries FROM runs"]
-LINES = {line: line.split() for line in COMMANDS} | {"store query": QUERY}
+LINES = {line: line.split() for line in COMMANDS}
 
 
 @pytest.fixture
 def command(hardness, tmp_path, store):
-    (tmp_path / "s.toml").write_text(SWEEP)
     for name, content in store.items():
         (tmp_path / name).write_bytes(content)
     return hardness
@@ -76,7 +71,7 @@ def store(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("store")
     (folder / "s.toml").write_text(SWEEP)
-    h.run_sweep(folder / "s.toml", folder / "runs.db", jobs=1)
+    h.sweep(folder / "s.toml", folder / "runs.db", jobs=1)
     h.certify("parity:d=8,m=3").save(folder / "c.json")
     return {name: (folder / name).read_bytes() for name in ("runs.db", "c.json")}
 
@@ -114,19 +109,14 @@ def test_every_format_holds_the_table(line, command, tmp_path):
     checked_markdown((tmp_path / "t.md").read_text())
 
 
-def test_the_summary_of_a_store_is_what_sql_counts(command):
-    asked = "SELECT sum(passed) || '/' || count(*) AS solved, max(examples) AS most FROM runs"
-    told = command("store", "query", "runs.db", asked, "--json").json[0]
-    rows = list(
-        csv.DictReader(io.StringIO(command("store", "show", "runs.db", "--format", "csv").out))
-    )
-    assert [row["learner"] for row in rows] == ["elimination", "certified at least"]
-    assert (rows[0]["solved"], rows[0]["largest"]) == (told["solved"], "d=8") == ("4/4", "d=8")
-    at = f"{asked} WHERE parameters->>'d' = 8"
-    most = command("store", "query", "runs.db", at, "--json").json[0]["most"]
-    assert float(rows[0]["examples"]) <= most
-    quantity, _, least = command("certify", "parity:d=8,m=2", "--json").json["claims"][-1]
-    assert (quantity, rows[1]["examples"]) == ("information-floor", least)
+def test_a_file_of_runs_is_a_table_in_every_format(command):
+    frame = read_runs("runs.db").to_frame()
+    printed = command("report", "runs.db", "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert len(rows) == len(frame) == 4
+    assert [row["outcome"] for row in rows] == frame["outcome"].tolist()
+    checked_latex(command("report", "runs.db", "--format", "latex").out)
+    checked_markdown(command("report", "runs.db", "--format", "markdown").out)
 
 
 def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
@@ -223,7 +213,7 @@ def checked_markdown(text):
 
 def test_parquet_holds_what_csv_holds(command, tmp_path):
     pytest.importorskip("pyarrow")
-    for line in ("certify parity:d=1000,m=21", "store query", "sweep plan s.toml"):
+    for line in ("certify parity:d=1000,m=21", "estimate lwe:n=30,q=521,sigma=1.5"):
         for ending in ("csv", "parquet"):
             out = ["--out", f"t.{ending}", "--force"]
             assert command(*LINES.get(line, line.split()), *out).code == 0

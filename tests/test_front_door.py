@@ -16,11 +16,10 @@ import pytest
 import hardness as h
 from instances import AlreadyExists, DamagedFile, parse
 
-SWEEP = """format = "hardness-sweep/1"
-name = "small"
+SWEEP = """name = "small"
 seeds = 2
-[[runs]]
-spec = "parity:m=2"
+[[grid]]
+specs = "parity:m=2"
 over = { d = [6, 8] }
 learners = ["elimination"]
 """
@@ -47,7 +46,7 @@ def made(tmp_path_factory):
     """One result of every function."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "small.toml").write_text(SWEEP)
-    swept = h.run_sweep(folder / "small.toml", folder / "runs.db", jobs=1)
+    swept = h.sweep(folder / "small.toml", folder / "runs.db", jobs=1)
     return {**{name: make() for name, make in MADE.items()}, "sweep": swept}
 
 
@@ -150,7 +149,7 @@ SAME = [
     (lambda: h.compare("parity:m=2", "k=1..2"), "compare parity:m=2 --over k=1..2"),
     (lambda: h.stress("trivial", ladder="x"), "stress --learner trivial --ladder x"),
     (lambda: h.estimate("parity"), "estimate parity"),
-    (lambda: h.run_sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
+    (lambda: h.sweep("none.toml", "a.db"), "sweep none.toml --out a.db"),
     (
         lambda: h.learn("trivial", "parity:d=8,m=3", budget_memory="x"),
         "learn trivial parity:d=8,m=3 --budget-memory x",
@@ -227,7 +226,6 @@ def test_thresholds_of_an_object(tmp_path):
     assert again.interval == cell.interval
     for wrong, how, said in (
         ([votes, votes], {}, "two learners are called votes"),
-        (votes, {"resume": True, "out": tmp_path / "kept"}, "votes stands in no file, so it may"),
         (3.5, {}, "the object given is a float"),
     ):
         with pytest.raises(h.ToolkitError, match=said):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.runs import Comparison
+from hardness.runs import read_runs
 from hardness.verbs import progress
 from tests.waiting import wait_for
 
@@ -78,7 +78,7 @@ def test_a_signal_during_a_comparison_ends_the_workers_too(tmp_path, interruptib
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 @pytest.mark.slow
-def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, interruptible):
+def test_ctrl_c_keeps_the_runs_that_were_finished(hardness, monkeypatch, interruptible):
     """The small sizes take milliseconds, the last one would take minutes."""
     finished = itertools.count(1)
 
@@ -92,11 +92,10 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, interr
         "--budget-seconds", "1e9", "--jobs", 2, "--out", "c",
     )  # fmt: skip
     assert found.code == 130
-    found.one_line("interrupted", "2 of 3 sizes were finished and are kept in")
-    kept = Comparison.load("c/results.json")
-    assert [*kept.values] == [8, 9]
-    assert len(kept.runs) == 2
-    assert Path("c/report.html").exists()
+    found.one_line("interrupted", "2 runs are kept in c/runs.db: the same command goes on")
+    kept = read_runs("c")
+    assert [run.spec.split(",")[0] for run in kept.runs] == ["parity:d=8", "parity:d=9"]
+    assert hardness("report", "c", "--out", "r.html").code == 0
 
 
 @contextlib.contextmanager
@@ -160,11 +159,14 @@ def test_what_the_encoding_of_stderr_lacks_is_named():
     assert rb"\N{GREEK SMALL LETTER BETA}" in done.stderr
 
 
-def test_a_comparison_keeps_what_was_finished_when_a_size_cannot_be_done(hardness):
-    found = hardness(
-        "compare", "parity:m=3", "--over", "d=8,12,400", "--learner", "lowdegree:degree=4",
-        "--seeds", 1, "--jobs", 1, "--out", "c",
-    )  # fmt: skip
-    assert found.code == 1
-    found.one_line("memory", "2 of 3 sizes were finished and are kept in c")
-    assert hardness("report", "c", "--out", "r.html").code == 0
+def test_a_size_that_cannot_be_done_is_named_and_the_others_are_done(hardness):
+    line = "compare parity:m=3 --over d=8,12,400 --learner lowdegree:degree=4 --seeds 1 --jobs 1"
+    found = hardness(*line.split(), "--out", "c", "--json")
+    assert found.code == 0
+    ends = [run["outcome"] for run in found.json["runs"]]
+    assert ends[-1] == "could not run"
+    assert "memory" in found.json["runs"][-1]["details"]["reason"]
+    assert "could not run" not in ends[:2]
+    none = hardness(*line.replace("8,12,", "").split())
+    assert none.code == 1
+    none.one_line("memory")

@@ -37,10 +37,10 @@ DIGITS = "9" * 4000
 
 @pytest.mark.parametrize("value", [DIGITS, f"0.{DIGITS}", "9" * 5000, f'"{DIGITS}"'])
 def test_numbers_of_4000_digits_in_toml_are_one_short_line(hardness, value):
-    lines = ['format = "hardness-sweep/1"', 'name = "few"', "[[runs]]", 'spec = "parity:d=8,m=2"']
+    lines = ['name = "few"', "[[grid]]", 'specs = "parity:d=8,m=2"']
     lines += ['learners = ["queries"]', "seeds = 1", f"tau = {value}"]
     Path("x.toml").write_text("\n".join(lines))
-    found = hardness("sweep", "plan", "x.toml")
+    found = hardness("sweep", "x.toml", "--dry-run")
     assert found.code == 2
     found.one_line("s")
     assert len(found.err) < 300

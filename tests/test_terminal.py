@@ -29,13 +29,12 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 LWE = "lwe:n=6,q=31,sigma=1"
 LONG = "lwr:n=64,q=256,p=2,secret=binary,h=6"
 SWEEP = """\
-format = "hardness-sweep/1"
 name = "a sweep with a long name, which is cut where it has to be"
 seeds = 1
 [budget]
 examples = 2000
-[[runs]]
-spec = "parity:m=2"
+[[grid]]
+specs = "parity:m=2"
 over = { d = [8, 10], noise = [0, 0.1] }
 learners = ["elimination", "lowdegree:degree=2,oversample=9", "student:steps=20,rate=0.1"]
 """
@@ -53,8 +52,7 @@ REST = (
     "--learner mlp:steps=2,width=20 --learner bruteforce:samples=300 --seeds 1",
     "compare profile:g=majority,m=3 --over d=8,1001 --learner none",
     f"stress --learner trivial --learner elimination --on {LWE} --on {LONG} --seeds 2",
-    *("sweep plan s.toml", "sweep run s.toml --store s.db", "sweep status s.db"),
-    *("store show s.db", "store merge s.db --out merged.db"),
+    *("sweep s.toml --dry-run", "sweep s.toml --out s.db", "report s.db"),
     f"icl train {TINY} --steps 3 --samples 16",
     f"icl curves {TINY} --steps 3 --samples 16",
 )
@@ -96,7 +94,6 @@ def test_help_lists_every_command_in_one_group(hardness):
 def test_options_are_shown_where_they_do_something_and_taken_everywhere(hardness):
     assert "--seed" not in hardness("check", "--help").out
     assert "--jobs" not in hardness("learn", "--help").out
-    assert "--force" not in hardness("store", "merge", "--help").out
     assert "--jobs" in hardness("attack", "--help").out
     plain = hardness("families").out
     assert hardness("families", "--seed", 3, "--jobs", 2, "--quiet", "--force").out == plain

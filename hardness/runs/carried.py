@@ -27,7 +27,8 @@ def hindrance(specs: Iterable[str], learners: Iterable[str]) -> str:
     ''
     """
     families = {spec.partition(":")[0] for spec in specs}
-    objects: dict[str, Any] = {name: OWN[name] for name in families if name in OWN}
+    mine = {name: OWN[name] for name in families if name in OWN}
+    objects: dict[str, Any] = {name: one for name, one in mine.items() if not one.sha256}
     objects |= {name: OBJECTS[name] for name in learners if name in OBJECTS}
     try:
         for name, value in objects.items():

@@ -54,6 +54,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     canonical: tuple[str, ...] = ()
 
     _format: ClassVar[str] = FORMAT
+    _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
     _follows: ClassVar[tuple[str, ...]] = ("certificates", "values", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
@@ -241,8 +242,8 @@ def certificates(
 
     needed: raise ToolkitError there instead, with the reason.
     """
-    families = [parse(one) for one in specs]
     try:
+        families = [parse(one) for one in specs]
         for family in families:
             if family.hardness.evidence != "exact":
                 raise UsageError(f"{family} given: {family.hardness.why}")

@@ -77,6 +77,7 @@ def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[An
     from hardness.runs.jobs import Runner
     from instances.disk import os_errors
 
+    made = [one for one in (file, file and file.parent) if one and not one.exists()]
     if file is not None:
         with os_errors(file.parent):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +104,10 @@ def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[An
         raise type(error)(f"{error}; {said}") from error
     finally:
         if cache:
+            empty = not cache.count
             cache.close()
+            for one in made if empty else ():  # nothing was done: nothing is left behind
+                one.rmdir() if one.is_dir() else one.unlink()
 
 
 def _taken_up(asked: Any, cache: Any, fresh: bool) -> Any:

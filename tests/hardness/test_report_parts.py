@@ -41,6 +41,10 @@ learners = ["queries", "elimination", "trivial"]
 specs = "linear:k=3,m=1"
 over = { d = [3, 4] }
 learners = ["linear"]
+[[grid]]
+specs = ["parity:d=8,m=2", "parity:d=10,m=3"]
+learners = ["elimination"]
+budget = { examples = "none", queries = "none", seconds = 60 }
 """
 
 

@@ -45,7 +45,7 @@ def test_ranges_and_a_parameter_that_replaces_what_the_spec_says(monkeypatch):
     with pytest.raises(UsageError, match="parameters"):
         specs_over("parity:m=2", "k", (1,))
     # Nothing runs before everything was read.
-    monkeypatch.setattr("hardness.runs.planned.run", lambda *a, **k: pytest.fail("ran"))
+    monkeypatch.setattr("hardness.runs.jobs.run", lambda *a, **k: pytest.fail("ran"))
     for spec, learners, seeds, words in (
         ("parity:m=5", ("elimination",), 1, "d - 1"),
         ("parity:m=2", ("elimination", "elimniation"), 1, "elimination"),
@@ -158,7 +158,7 @@ def test_what_is_left_out_of_a_fit(ran):
     assert Fraction(1, 5) in fit.values or fit.no_fit
     assert scaling_rows(found)["values"][0] == "0.1"
     with pytest.raises(UsageError, match="no noise above 0"):
-        scaling_rows(found.updated(specs=found.specs[:1], runs=found.runs[:2], certificates=()))
+        scaling_rows(found.updated(specs=found.specs[:1], runs=found.runs[:2]))
 
 
 def test_certified_growth_is_that_of_the_closed_form(ran):
