@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# A script beside a clone named hardness/ would otherwise import the clone as an empty namespace package.
+EDITABLE := --config-settings editable_mode=compat --editable
 # The first run: says what it installs, with a progress bar where there is a terminal.
 LOUD := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Tests start hundreds of processes: each would compile the package again where no bytecode is kept.
@@ -141,27 +143,27 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing what pyproject.toml names into $(VENV): a minute, once"
-	@if test -t 1; then $(LOUD) --editable .; else $(PIP) --editable .; fi
+	@if test -t 1; then $(LOUD) $(EDITABLE) .; else $(PIP) --editable .; fi
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[test]'
+	$(PIP) $(EDITABLE) '.[test]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.lattice: $(VENV)/.test
-	$(PIP) --editable '.[test,lattice]'
+	$(PIP) $(EDITABLE) '.[test,lattice]'
 	@touch $@
 
 $(VENV)/.plugins: $(VENV)/.test
-	$(PIP) --editable '.[test,sklearn,torch]'
+	$(PIP) $(EDITABLE) '.[test,sklearn,torch]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test
-	$(PIP) --editable '.[test,docs]'
+	$(PIP) $(EDITABLE) '.[test,docs]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.test
-	$(PIP) --editable '.[test,cluster,parquet]'
+	$(PIP) $(EDITABLE) '.[test,cluster,parquet]'
 	@touch $@
 
 # 100,000 forged certificates, and what became of them.

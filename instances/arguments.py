@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
 
 
-def integral(name: str, value: Any, least: int) -> int:
+def integral(name: str, value: Any, minimum: int) -> int:
     """Read an integer of any library, of which True is none; raises UsageError.
 
     >>> import numpy as np
@@ -24,11 +24,11 @@ def integral(name: str, value: Any, least: int) -> int:
     3
     """
     try:
-        found = least - 1 if isinstance(value, bool) else index(value)
+        found = minimum - 1 if isinstance(value, bool) else index(value)
     except TypeError:
-        found = least - 1
-    if found < least:
-        raise refused(name, value, f"an integer of at least {least}")
+        found = minimum - 1
+    if found < minimum:
+        raise refused(name, value, f"an integer of at least {minimum}")
     return found
 
 

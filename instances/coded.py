@@ -359,12 +359,12 @@ class Coded(Family):
 
     # ---- tables of the factor over z
 
-    def listed_members(self, most: int) -> tuple[Secret, ...]:
-        """List the secrets of all members; raises UsageError for more than `most`."""
-        members = self.members() if self.size is not None and self.size <= most else None
+    def listed_members(self, limit: int) -> tuple[Secret, ...]:
+        """List the secrets of all members; raises UsageError for more than `limit`."""
+        members = self.members() if self.size is not None and self.size <= limit else None
         if members is None or self.size is None:
             raise UsageError(
-                f"{self.spec[:200]} given: up to {most} members are enumerated, which `members` "
+                f"{self.spec[:200]} given: up to {limit} members are enumerated, which `members` "
                 "of the family lists: take smaller parameters"
             )
         secrets = tuple(islice(members, self.size + 1))

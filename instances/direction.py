@@ -34,7 +34,7 @@ from instances.tokens import TokenLaw
 
 Array = NDArray[np.float64]
 Ball = Any  # flint.arb: the package has no types
-MOST = 24  # thresholds
+MAX_M = 24  # thresholds
 _BITS = 160
 _CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of Newton's last step; an interval
 _CELLS = 1 << 11  # of a quarter turn
@@ -175,16 +175,16 @@ def thresholds(m: int) -> tuple[float, ...]:
     return (*(-v for v in reversed(right)), *([0.0] * odd), *right)
 
 
-def hermite(most: int, u: Ball) -> list[Ball]:
+def hermite(highest: int, u: Ball) -> list[Ball]:
     """Evaluate the monic Hermite polynomials H_0 .. H_most: E H_j H_k = k! where j = k, else 0.
 
     >>> hermite(3, arb(2))[3]
     2.00000000000000
     """
     h = [u * 0 + 1, u]
-    for k in range(1, most):
+    for k in range(1, highest):
         h.append(u * h[k] - k * h[k - 1])
-    return h[: most + 1]
+    return h[: highest + 1]
 
 
 def density(u: Ball) -> Ball:
@@ -211,8 +211,8 @@ def _rounded_up(value: Ball) -> Fraction:
     return Fraction(digits) * Fraction(10) ** size
 
 
-def _dot(one: Iterable[Ball | int], other: Iterable[Ball]) -> Ball:
-    return sum((a * b for a, b in zip(one, other, strict=True)), arb(0))
+def _dot(left: Iterable[Ball | int], right: Iterable[Ball]) -> Ball:
+    return sum((a * b for a, b in zip(left, right, strict=True)), arb(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +239,7 @@ class Direction(Dense):
     token_text: ClassVar[str] = "gaussian with positions"
     former: ClassVar[tuple[str, ...]] = ("labels=rounded",)
 
-    m: Annotated[int, Range(1, MOST, about="m, the changes of sign,")]
+    m: Annotated[int, Range(1, MAX_M, about="m, the changes of sign,")]
     d: Annotated[int, Range(4, 4096, about="d, with two public coordinates,")]
     noise: Annotated[
         Fraction, Range(0, below=Fraction(1, 2), about="the rate at which labels are flipped")

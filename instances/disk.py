@@ -80,30 +80,30 @@ def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
     return data
 
 
-def shown(value: Any, most: int = 40) -> str:
+def shown(value: Any, limit: int = 40) -> str:
     """Quote what stands in a file: one line, its control and direction characters as escapes, cut.
 
     >>> shown("no" + chr(27) + "[31m"), shown([1] * 100), shown(10**400)
     ("'no\\\\x1b[31m'", 'a list', 'an integer of 1329 bits')
     """
     if isinstance(value, str):
-        return repr(value if len(value) <= most else value[:most] + "...")
+        return repr(value if len(value) <= limit else value[:limit] + "...")
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, dict):
         return "an object"
-    if isinstance(value, int) and value.bit_length() > 3 * most:
+    if isinstance(value, int) and value.bit_length() > 3 * limit:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value)[:most]
+    return repr(value)[:limit]
 
 
-def one_line(error: BaseException, most: int = 120) -> str:
+def one_line(error: BaseException, limit: int = 120) -> str:
     """Write what went wrong in one short line of printable characters.
 
     >>> one_line(ValueError("no\\n number: \\u202e"))
     'no number: ?'
     """
-    return cut(" ".join(str(error)[: 8 * most].split()), most) or type(error).__name__
+    return cut(" ".join(str(error)[: 8 * limit].split()), limit) or type(error).__name__
 
 
 def digest(data: Any) -> str:
@@ -116,17 +116,17 @@ def digest(data: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
+def require_format(data: dict[str, Any], expected: str, path: Path) -> None:
     """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
     found = data.get("format")
-    if found == wanted:
+    if found == expected:
         return
-    if isinstance(found, str) and found.partition("/")[0] == wanted.partition("/")[0]:
-        raise DamagedFile(f"{path} has format {shown(found)}: this version reads {wanted}")
+    if isinstance(found, str) and found.partition("/")[0] == expected.partition("/")[0]:
+        raise DamagedFile(f"{path} has format {shown(found)}: this version reads {expected}")
     if found == SECRET:
-        raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
-    said = f"{path} has format {shown(found)}: {wanted} is wanted"
-    maker = MAKERS.get(wanted.partition("/")[0])
+        raise UsageError(f"{path} is the secret part of an instance: {expected} is wanted")
+    said = f"{path} has format {shown(found)}: {expected} is wanted"
+    maker = MAKERS.get(expected.partition("/")[0])
     raise DamagedFile(f"{said}, which {maker} writes" if maker else said)
 
 

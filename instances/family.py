@@ -173,9 +173,9 @@ class Family(ABC):
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a secret."""
 
-    def same(self, one: Secret, other: Secret) -> bool:
+    def same(self, first: Secret, second: Secret) -> bool:
         """Return whether two secrets are of the same member: of the same function of the tokens."""
-        return one == other
+        return first == second
 
     @abstractmethod
     def layer(self, secret: Secret) -> AttentionLayer:

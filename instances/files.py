@@ -198,10 +198,7 @@ def write_folder(
         if isinstance(instance, Instance):
             hidden = instance.hidden
             secret = _SecretFile(
-                spec=family.spec,
-                secret=hidden.secret,
-                seed=hidden.seed,
-                nonce=hidden.nonce.hex(),
+                spec=family.spec, secret=hidden.secret, seed=hidden.seed, nonce=hidden.nonce.hex()
             )
             write_json(folder / "secret.json", msgspec.to_builtins(secret), mode=0o600)
             if with_layer:
@@ -210,11 +207,7 @@ def write_folder(
 
 
 def _write_shards(
-    folder: Path,
-    source: Source,
-    count: int,
-    tensors: TensorFormat,
-    progress: Callable[[int], None],
+    folder: Path, source: Source, count: int, tensors: TensorFormat, progress: Callable[[int], None]
 ) -> Iterator[Shard]:
     """Write `count` examples of a source into a new folder, some MiB a file."""
     family, size = source.family, source.family.bytes_per_example

@@ -350,12 +350,12 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
 
 
 @lru_cache(_KEPT)
-def _tables(given: Functions) -> NDArray[np.bool_]:
+def _tables(functions: Functions) -> NDArray[np.bool_]:
     """Tabulate functions: (N, 2^n), True for -1; bit j - 1 of a place is 1 where z_j = -1.
 
     Raises UsageError where values are not -1 and +1, or repeat.
     """
-    n, count = given.d, len(given.functions)
+    n, count = functions.d, len(functions.functions)
     require(
         n <= _MOST_POINTS, f"d={n} given: functions are played on up to 2^{_MOST_POINTS} points"
     )
@@ -366,14 +366,16 @@ def _tables(given: Functions) -> NDArray[np.bool_]:
     rows = np.empty((count, 1 << n), np.bool_)
     seen: dict[bytes, int] = {}
     for i in range(count):
-        given.require_pointwise(i)
-        values = given.values(i, points)
+        functions.require_pointwise(i)
+        values = functions.values(i, points)
         require(
             bool((np.abs(values) == 1).all()),
-            f"{given.where(i)} is not -1 or +1 at each of 2^{n} points: query learners play such "
-            "functions; `hardness certify` takes all",
+            f"{functions.where(i)} is not -1 or +1 at each of 2^{n} points: queries are of "
+            "such functions; `hardness certify` takes all",
         )
         rows[i] = values < 0
         before = seen.setdefault(hashlib.sha256(rows[i].tobytes()).digest(), i)
-        require(before == i, f"{given.where(i)} is the function {given.names[before]} again")
+        require(
+            before == i, f"{functions.where(i)} is the function {functions.names[before]} again"
+        )
     return rows

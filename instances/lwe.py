@@ -234,9 +234,9 @@ class Modular(Coded):
         """The probability that an error moves <a, s> mod q."""
         return 1 - self.errors.residues(self.q)[0] / 2**64 if self.errors else 0.0
 
-    def require_table(self, most: int = _MAX_TABLE) -> None:
+    def require_table(self, limit: int = _MAX_TABLE) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""
-        if self.q > most:
+        if self.q > limit:
             raise ToolkitError(
                 f"{self}: layers need q of at most {_MAX_LAYER}, examples and labels one of "
                 f"at most {_MAX_TABLE}; its cost can be estimated at any q"
@@ -500,8 +500,7 @@ class Lpn(Modular):
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
     noise: Annotated[
-        Fraction,
-        Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
+        Fraction, Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)")
     ] = field()  # required
 
     def check(self) -> None:

@@ -5,15 +5,7 @@ and has two functions of its own.
 """
 
 import re
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    Context,
-    Decimal,
-    localcontext,
-)
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -21,7 +13,7 @@ from instances.errors import UsageError
 
 Number = TypeVar("Number", int, Fraction, float)
 
-_MOST = 10**18
+_MAX_DIGITS = 10**18
 _RATIONAL = re.compile(
     r"[+-]?((\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?|\d{1,41}/0*[1-9]\d{0,40})",
     re.ASCII | re.IGNORECASE,
@@ -44,7 +36,7 @@ def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> N
     stripped = text.strip()
     value = _of_any_size(stripped) if any_size else _rational(stripped)
     whole = value is not None and value.denominator == 1 and "/" not in text and "." not in text
-    if value is None or (kind is int and not (whole and (any_size or abs(value) < _MOST))):
+    if value is None or (kind is int and not (whole and (any_size or abs(value) < _MAX_DIGITS))):
         needed = "an integer such as 200 or 2e4" if kind is int else "a number such as 0.1 or 1/10"
         raise UsageError(f"{what}={text[:60]} given: {needed} is needed")
     return kind(value)
@@ -64,7 +56,7 @@ def write(value: Any, ratio: bool = False) -> str:
     """
     if isinstance(value, float):
         value = Fraction(repr(value))
-    if isinstance(value, int) and abs(value) >= _MOST:
+    if isinstance(value, int) and abs(value) >= _MAX_DIGITS:
         from flint import fmpz  # `--help` needs none
 
         return str(fmpz(value).str())

@@ -248,26 +248,26 @@ def is_readable(kind: type[Any]) -> bool:
     )
 
 
-def taken(value: Callable[..., Any], text: str, where: str, given: int = 0) -> dict[str, Any]:
+def taken(value: Callable[..., Any], text: str, where: str, positional: int = 0) -> dict[str, Any]:
     """Read "key=value,..." as arguments that a class or function takes by name; raises UsageError.
 
-    A value is an int, a float, true or false, or a word, as it looks. given: how many of the first
-    arguments are not to be named.
+    A value is an int, a float, true or false, or a word, as it looks. positional: how many of
+    the first arguments are not to be named.
 
     >>> taken(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
     {'d': 9, 'rate': 0.001, 'on': True}
     """
     keys = [part.partition("=")[0].strip() for part in split_list(text)]
-    first = [*inspect.signature(value).parameters][:given] if given else []
+    first = [*inspect.signature(value).parameters][:positional] if positional else []
     fields = parameters_of(value, filter(str.isidentifier, keys))
     known = [f.name for f in fields if f.name not in first]
     return {n: _looks(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
 
 
-def parameters_of(value: Any, given: Iterable[str] = ()) -> tuple[Field[Any], ...]:
+def parameters_of(value: Any, names: Iterable[str] = ()) -> tuple[Field[Any], ...]:
     """List what a class or function takes by name as fields that `build` reads as they look.
 
-    given: names that one of any names takes. A default that no spec writes is left out of it.
+    names: names that one of any names takes. A default that no spec writes is left out of it.
 
     >>> [f.name for f in parameters_of(lambda d, w=3, **more: None, ["w", "on"])]
     ['d', 'w', 'on']
@@ -279,7 +279,7 @@ def parameters_of(value: Any, given: Iterable[str] = ()) -> tuple[Field[Any], ..
     named = [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     defaults = {p.name: MISSING if p.default is p.empty else p.default for p in named}
     if any(p.kind is p.VAR_KEYWORD for p in every):
-        defaults |= {name: None for name in given if name not in defaults}
+        defaults |= {name: None for name in names if name not in defaults}
     parameters = list[Any]()
     for name, default in defaults.items():
         more = {} if default is MISSING or is_written(default) else {"later": True}

@@ -181,9 +181,9 @@ class Hidden(Dense):
         """Draw 256 bits, and a set."""
         return (*super().draw(rng), *self.hidden_sets.draw(rng))
 
-    def same(self, one: Secret, other: Secret) -> bool:
+    def same(self, first: Secret, second: Secret) -> bool:
         """Return whether both the random heads and the sets are the same."""
-        return one[0] == other[0] and self.hidden_sets.same(one[1:], other[1:])
+        return first[0] == second[0] and self.hidden_sets.same(first[1:], second[1:])
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
         """1 where the hidden sets are the same, else 0."""

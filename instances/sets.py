@@ -134,9 +134,9 @@ class Symmetric(Coded):
         chosen = rng.choice(self.d - 1, size=self.m, replace=False)
         return tuple(sorted(int(j) + 1 for j in chosen))
 
-    def same(self, one: Secret, other: Secret) -> bool:
+    def same(self, first: Secret, second: Secret) -> bool:
         """Return whether two secrets are the same set, in whatever order."""
-        return sorted(one) == sorted(other)
+        return sorted(first) == sorted(second)
 
     def require_member(self, secret: Secret) -> None:
         """Refuse what is no secret of this family; raises UsageError."""

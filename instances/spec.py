@@ -302,8 +302,8 @@ def _sound(family: Family) -> Family:
         centre = coded.centre if coded and family.noise else 0
         shares = coded.shares if coded and coded.linear_forms is None else None
 
-    def need(good: bool, said: str) -> None:
-        require(good, f"{family.name} given: {said}")
+    def need(good: bool, message: str) -> None:
+        require(good, f"{family.name} given: {message}")
 
     said = "its spec is not its name and fields: leave `spec` as it is"
     need(spec == canonical(family, family.name), said)
@@ -328,14 +328,14 @@ def _sound(family: Family) -> Family:
 # ---- classes of functions and families that are given as objects, without a file
 
 
-def spec_of_object(given: Any) -> str | None:
+def spec_of_object(thing: Any) -> str | None:
     """Return a spec for a class of a user, which this process knows then; None for other things.
 
-    given: a class or function that gives functions, functools.partial of one, an object of such a
+    thing: a class or function that gives functions, functools.partial of one, an object of such a
     class, which keeps its parameters under their names, or a Family that no file has. Parameters
     may be missing. Raises UsageError for an object that cannot be made again.
     """
-    value, parameters = _parts(given)
+    value, parameters = _parts(thing)
     family = inspect.isclass(value) and issubclass(value, Family)
     known = family and (FAMILIES.get(value.name) is value or not is_readable(value))
     usable = isinstance(value, type | FunctionType)
@@ -347,38 +347,38 @@ def spec_of_object(given: Any) -> str | None:
     if value not in (kind, getattr(getattr(kind, "origin", None), "value", None)):
         FILES.update(filter(None, [getattr(sys.modules.get(value.__module__), "__file__", None)]))
         know(OwnFamily(kind=value if family else class_of(source), path=source.path, sha256=None))
-    if isinstance(given, Family):
-        return given.spec
+    if isinstance(thing, Family):
+        return thing.spec
     pairs = ",".join(f"{n}={write(v)}" for n, v in parameters.items() if is_written(v))
     spec = f"{name}:{pairs}" if pairs else name
-    if value is type(given):
+    if value is type(thing):
         again = functions_of(spec)
         require(
-            again is not None and again.like(source.functions(spec, parameters, given)),
+            again is not None and again.like(source.functions(spec, parameters, thing)),
             f"an object of {name} given: made again as {spec} it has other functions: let the "
             "parameters say which",
         )
     return spec
 
 
-def _parts(given: Any) -> tuple[Any, dict[str, Any]]:
+def _parts(thing: Any) -> tuple[Any, dict[str, Any]]:
     """Return the class or function behind an object, and the parameters that it was made with."""
-    if isinstance(given, partial):
-        require(not given.args, "a partial of places given: name its parameters, as w=3")
-        name = getattr(given.func, "__name__", given.func)
-        odd = ", ".join(key for key, value in given.keywords.items() if not is_written(value))
+    if isinstance(thing, partial):
+        require(not thing.args, "a partial of places given: name its parameters, as w=3")
+        name = getattr(thing.func, "__name__", thing.func)
+        odd = ", ".join(key for key, value in thing.keywords.items() if not is_written(value))
         wrong = f"a partial of {name} given: no spec writes its {odd}"
         require(not odd, f"{wrong}: numbers and words without a comma are needed")
-        return given.func, given.keywords
-    if isinstance(given, Family):
-        return type(given), {}
-    if isinstance(given, type) or not hasattr(given, "functions"):
-        return given, {}
-    names = [f.name for f in parameters_of(type(given))]
-    lacking = [name for name in names if not hasattr(given, name)]
-    wrong = f"an object of {type(given).__name__} given: it does not keep {', '.join(lacking)}"
+        return thing.func, thing.keywords
+    if isinstance(thing, Family):
+        return type(thing), {}
+    if isinstance(thing, type) or not hasattr(thing, "functions"):
+        return thing, {}
+    names = [f.name for f in parameters_of(type(thing))]
+    lacking = [name for name in names if not hasattr(thing, name)]
+    wrong = f"an object of {type(thing).__name__} given: it does not keep {', '.join(lacking)}"
     require(not lacking, f"{wrong}: write self.{(lacking or [''])[0]} = ... in it")
-    return type(given), {name: getattr(given, name) for name in names}
+    return type(thing), {name: getattr(thing, name) for name in names}
 
 
 def functions_of(spec: str) -> Functions | None:

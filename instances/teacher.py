@@ -23,7 +23,7 @@ from instances.tokens import TokenLaw
 
 _NUMBER_BYTES = 100  # of a number of the layer in a secret
 # Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
-_PILOT, _PILOT_NUMBERS, _LEAST = 1 << 15, 1 << 23, 256
+_PILOT, _PILOT_NUMBERS, _MIN_PART = 1 << 15, 1 << 23, 256
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def teach(
 
 def _centre(layer: AttentionLayer, law: TokenLaw, k: int) -> Array:
     """Estimate the mean label (k, d) from tokens of a fixed seed."""
-    count = max(_LEAST, min(_PILOT, _PILOT_NUMBERS // (k * law.d)))
+    count = max(_MIN_PART, min(_PILOT, _PILOT_NUMBERS // (k * law.d)))
     return layer(law.draw(BitStream(key(0, "tokens", "mean label")), 0, count, k)).mean(axis=0)
 
 

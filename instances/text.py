@@ -26,13 +26,13 @@ def result_caption(result: object) -> str:
     return ""
 
 
-def shortened(text: str, most: int = 60) -> str:
+def shortened(text: str, limit: int = 60) -> str:
     """Cut the text of an integer to its first digits where it has over 60; other texts stay.
 
     >>> shortened("455"), shortened("12" + 99 * "0"), shortened("x")
     ('455', '1.20000...e100 (101 digits)', 'x')
     """
-    if len(text) <= most or not text.isdigit():
+    if len(text) <= limit or not text.isdigit():
         return text
     return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"
 
@@ -48,11 +48,11 @@ def printable(text: str, keep: str = "\n") -> str:
     return "".join(c if c.isprintable() or c in keep else "?" for c in text)
 
 
-def cut(text: str, most: int) -> str:
-    """Put a text on one line, and cut what is longer than `most`.
+def cut(text: str, limit: int) -> str:
+    """Put a text on one line, and cut what is longer than `limit`.
 
     >>> cut("a name", 10), cut("a longer name", 10)
     ('a name', 'a longer …')
     """
     line = " ".join(printable(text).split("\n"))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

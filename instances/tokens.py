@@ -94,7 +94,9 @@ def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArr
 
 
 def stored(
-    tensors: Mapping[str, NDArray[Any]], d: int, **wanted: tuple[DTypeLike, tuple[int, ...]] | None
+    tensors: Mapping[str, NDArray[Any]],
+    d: int,
+    **expected: tuple[DTypeLike, tuple[int, ...]] | None,
 ) -> list[NDArray[Any]]:
     """Return stored arrays of examples by name, each of a type and a shape; raises ValueError.
 
@@ -104,7 +106,7 @@ def stored(
     [3]
     """
     found = []
-    for name, (kind, shape) in {n: w for n, w in wanted.items() if w}.items():
+    for name, (kind, shape) in {n: w for n, w in expected.items() if w}.items():
         one = tensors.get(name)
         if one is None or one.dtype != kind or one.shape != shape:
             raise ValueError(f"does not hold the {shape[0]} examples it should")

@@ -30,7 +30,7 @@ class Johnson:
     weights: list[Fraction]
 
     @staticmethod
-    def of(values: Sequence[Fraction | int], n: int) -> "Johnson":
+    def of_values(values: Sequence[Fraction | int], n: int) -> "Johnson":
         """Take the profile's values g(0) .. g(m)."""
         found = coefficients([rational(Fraction(v)) for v in values])
         squares = [python_fraction(v**2) for v in found[1:]]
@@ -39,7 +39,7 @@ class Johnson:
     @staticmethod
     def family(family: Symmetric) -> "Johnson":
         """Take a family's members, noise aside."""
-        return Johnson.of(family.values, family.d - 1)
+        return Johnson.of_values(family.values, family.d - 1)
 
     @property
     def size(self) -> int:

@@ -69,5 +69,5 @@ def of_tables(table: Any, names: Any = None) -> Members:
     return Members(
         kind="functions", path="x", sha256="0" * 64, d=n, n=n, outputs=1, bound=9.0,
         names=tuple(names or (f"f{i}" for i in range(len(rows)))),
-        one=lambda i, x: rows[i][(x < 0) @ (1 << np.arange(n))],
+        evaluate_member=lambda i, x: rows[i][(x < 0) @ (1 << np.arange(n))],
     )  # fmt: skip

@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 from statement import exactly, find, load
 
 from hardness.icl import onelayer
-from hardness.icl.onelayer import least, optimum
+from hardness.icl.onelayer import least_loss, optimum
 from hardness.icl.prompts import Prompts
 from instances import parse
 from tests.slopes import slopes_agree
@@ -303,13 +303,13 @@ def test_two_opposite_heads_tend_to_linear_attention_of_one_point_less():
     q, eps = optimum(shorter) * 6 / 5, 1e-4
     theta = np.array([[eps * q, -eps * q]])
     net = softmax.Model(theta, 0 * theta, np.array([[0.5, -0.5]]) / eps)
-    off = softmax.losses(net.weights(x[:2000], 6), x[:2000], law) - least(shorter)
+    off = softmax.losses(net.weights(x[:2000], 6), x[:2000], law) - least_loss(shorter)
     assert np.abs(off - found[:2000, 1]).max() < 1e-5
     theta = np.stack([np.zeros((3, 3)), 1e-5 * q])[:, None]  # one head centres, then is linear
     value = np.stack([np.eye(3), np.zeros((3, 3))])[:, None]
     net = softmax.Model(theta, value, np.array([[1.0], [1e5]]))
     found = softmax.losses(net.weights(x, 6), x, law)
-    bound = (1 + 1 / 6) * least(shorter)
+    bound = (1 + 1 / 6) * least_loss(shorter)
     assert abs(found.mean() - bound) < 4 * found.std() / sqrt(len(x))
     assert {name: loss for name, loss, _ in softmax.references(isotropic(5, 20), 1)} == {
         "linear": pytest.approx(15 / 13),
@@ -336,7 +336,7 @@ def test_the_loss_in_all_parameters_is_that_of_prompts_with_its_slopes():
     slopes_agree(lambda x: landscape.full_loss(LAW, *landscape.unpack(x)), slope(flat), flat)
     slopes_agree(slope, landscape.full_hessian(LAW, b, a), flat, ways=len(flat))
     best = np.vstack([optimum(LAW), np.zeros(3)])
-    assert landscape.full_loss(LAW, np.eye(4)[3], best) == pytest.approx(onelayer.least(LAW))
+    assert landscape.full_loss(LAW, np.eye(4)[3], best) == pytest.approx(onelayer.least_loss(LAW))
 
 
 def test_curves_are_least_losses_given_b_and_minima_are_counted_exactly():
@@ -361,6 +361,6 @@ def test_random_starts_end_at_the_points_that_are_known():
     law = Prompts(n=20, sigma=np.diag([4.0, 1.0]), task=np.eye(2) / 2, noise=0.1)
     [bad] = [p.loss for p in landscape.stationary(law) if not p.negative]
     losses, moving = landscape.ends(law, 20)
-    counts = [landscape.near(law, losses, loss) for loss in (onelayer.least(law), bad)]
+    counts = [landscape.near(law, losses, loss) for loss in (onelayer.least_loss(law), bad)]
     assert (sum(counts), moving) == (20, 0)
     assert min(counts) > 2

@@ -185,7 +185,7 @@ class _Hidden:
         self.n, self.values = problem["places"], tuple(_read(v) for v in problem["values"])
         noise, ends = _read(problem["noise"]), (max(self.values), min(self.values))
         self.half, self.fade = (ends[0] - ends[1]) / 2, 1 - 2 * noise
-        self.scheme = closed.Johnson.of(self.values, self.n)
+        self.scheme = closed.Johnson.of_values(self.values, self.n)
         self.large = self.scheme.size > 20
         self.family: Any = SimpleNamespace(values=self.values, noise=noise, centre=sum(ends) / 2)
         self.parity = self.values == tuple(

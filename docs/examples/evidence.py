@@ -21,9 +21,9 @@ Three kinds of answers to how hard a family is, at one size each:
 - *Lower bounds*: what a certificate proves about [statistical-query learners](certificates.md) and
   [named learners](named.md), without any assumption.
 - *Assumption*: what a fast learner would refute. The reduction
-  [from `lwr` to LWE](lwe.md#what-a-learner-would-break) has every number explicit, and the cost of
-  that LWE is estimated. If this cost is small, as at the size below, the reduction shows little.
-  [Other reductions](lwe.md#reductions) turn samples of LWE, LWR and LPN into examples.
+  [from `lwr` to LWE](reductions.md#what-a-learner-would-break) has every number explicit. The cost
+  of that LWE is estimated. If this cost is small, as at the size below, the reduction shows little.
+  [Other reductions](reductions.md) turn samples of LWE, LWR and LPN into examples.
 - *Attacks*: the attack with the lowest [estimated](estimate.md) cost, and algorithms that are
   known to learn the family. The words behind a cost say how it is known: by an exact count of an
   algorithm's operations, by a formula or by a model. "None estimated" shows nothing about hardness;

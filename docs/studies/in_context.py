@@ -177,8 +177,8 @@ def measure_gradient_flow(d: int, n: int, way: str, start: str, seed: int) -> Me
     law, count = _ideal(d, n), 40
     if way == "BFGS":
         losses = landscape.ends(law, count, seed)[0]
-        return share(landscape.near(law, losses, onelayer.least(law)), count, "starts")
-    rng, least = generator(seed, "theory", "flow", d, n, start), onelayer.least(law)
+        return share(landscape.near(law, losses, onelayer.least_loss(law)), count, "starts")
+    rng, least = generator(seed, "theory", "flow", d, n, start), onelayer.least_loss(law)
 
     def down(_: float, x: Array) -> Array:
         return -landscape.pack(*landscape.full_gradient(law, *landscape.unpack(x)))
@@ -201,7 +201,7 @@ def measure_gradient_flow(d: int, n: int, way: str, start: str, seed: int) -> Me
 def predict_examples_curve(d: int, n: int, predictor: str) -> Predicted:
     noise, level = _NOISE**2, _NOISE**2 / n
     if predictor == "one layer":
-        value = onelayer.least(_ideal(d, n, _NOISE))
+        value = onelayer.least_loss(_ideal(d, n, _NOISE))
     elif predictor == "two layers":
         value = float(steps.best_steps(n, d, 2, _NOISE).least)
     elif predictor == "least squares":  # the mean of an inverse Wishart matrix

@@ -245,7 +245,7 @@ def near(law: Prompts, losses: list[float], loss: float) -> int:
 
 def study(law: Prompts, starts: int = _RUNS) -> str:
     """Say which minima a layer has in all its parameters, and where random starts end."""
-    least, dips, every = onelayer.least(law), exact_dips(law), stationary(law)
+    least, dips, every = onelayer.least_loss(law), exact_dips(law), stationary(law)
     points = [p for p in every if not p.negative and p.loss > least + 1e-9 * law.power]
     best = next(p for p in every if p.u is None)
     kind = "saddle" if best.negative else "local minimum"

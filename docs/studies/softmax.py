@@ -27,7 +27,7 @@ from scipy.sparse import csr_array
 from statement import Array, table
 
 from hardness.icl.evaluate import scalar_reference
-from hardness.icl.onelayer import least, optimum
+from hardness.icl.onelayer import least_loss, optimum
 from hardness.icl.prompts import Prompts
 from instances.streams import generator
 
@@ -301,7 +301,7 @@ def controls(law: Prompts, x: Array) -> Array:
     for held, count in ((keys, n), (keys - keys.mean(axis=1, keepdims=True), n - 1)):
         shorter = replace(law, n=count)
         b = held @ (optimum(shorter) @ queries) / count
-        columns.append(losses(b, x, law) - least(shorter))
+        columns.append(losses(b, x, law) - least_loss(shorter))
     return np.stack(columns, axis=1)
 
 
@@ -345,7 +345,7 @@ def references(law: Prompts, depth: int) -> list[tuple[str, float, str]]:
     def best(count: int, layers: int) -> float | None:
         shorter = replace(law, n=count)
         if layers == 1:
-            return least(shorter)
+            return least_loss(shorter)
         return scalars.loss if (scalars := scalar_reference(shorter, layers, "both")) else None
 
     n, known = law.n, "closed form" if depth == 1 else "best found"

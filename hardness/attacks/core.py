@@ -11,19 +11,20 @@ An attack is a class of the protocol of learners: `SecretSearch` for attacks tha
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import Hypothesis, Outcome, View, member, nothing
+from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, View, member, nothing
 from hardness.oracles import ExampleOracle, Spent
 from instances.coded import require_coded
 from instances.errors import UsageError
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.samples import Samples, samples
 
 SPARE_BITS = 30  # of evidence, beyond those that single out a secret
@@ -44,11 +45,9 @@ class Candidate(NamedTuple):
     secret: Secret
 
 
-class Attack(ABC):
+class Attack(BuiltIn, ABC):
     """A learner that looks for the secret of the linear forms of a family, and for nothing else."""
 
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "z"
     needs: ClassVar[Literal["linear_forms", "noisy_parities"]] = "linear_forms"
 
@@ -83,12 +82,7 @@ class SecretSearch(Attack):
     revision: ClassVar[int] = 3
     computes_long: ClassVar[bool] = True
 
-    samples: int = 0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            require(value >= 0, f"{field.name}={value} given: at least 0")
+    samples: Annotated[int, Range(0)] = 0
 
     def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Gather samples, weigh the candidates that they give, and conclude."""
@@ -201,11 +195,11 @@ def better_candidate(
 
 
 def conclude(
-    family: Family, gathered: Samples, best: Candidate | None, asked: int = 0, **details: Any
+    family: Family, gathered: Samples, best: Candidate | None, sufficient: int = 0, **details: Any
 ) -> Hypothesis:
     """Claim the best candidate of a search if the samples confirm it.
 
-    asked: the samples that the search does well with. With fewer, or too few to confirm a secret,
+    sufficient: samples that the search does well with. With fewer, or too few to confirm a secret,
     the outcome is EXAMPLES_SPENT. A candidate that too few samples favour is named, with `coins`: a
     bound on the probability that labels which are coins favour any secret as much.
     """
@@ -215,9 +209,9 @@ def conclude(
         details |= {"evidence": round(best.evidence, 2), "evidence_wanted": round(threshold, 2)}
         if best.evidence >= threshold:
             return member(family, family.from_linear(best.secret), **details)
-    if len(gathered) >= max(confirm, asked):
+    if len(gathered) >= max(confirm, sufficient):
         return nothing(family, Outcome.NO_CLAIM, **details)
-    details["samples_wanted"] = max(confirm, asked)
+    details["samples_wanted"] = max(confirm, sufficient)
     spare = best.evidence - threshold + SPARE_BITS if best else -math.inf
     if best and len(gathered) < confirm and spare >= GUESS_BITS:
         details["coins"] = 2.0**-spare

@@ -43,14 +43,14 @@ _CHANCE = 2.0**-SPARE_BITS  # a structure that is less likely than this is not c
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
-_EACH, _LEAST = 2, 48  # rows for a column, and rows, in a look for short relations
+_EACH, _MIN_ROWS = 2, 48  # rows for a column, and rows, in a look for short relations
 _SIZE, _SHORT = 48, 4  # columns in such a look, and the square norm for a row, at most
 _ALARM = 2.0**-20  # the chance at which a table of sums is seen in rows that are none
 _LOOKED, _SUMMED = 1 << 12, 700  # rows in a look for sparse vectors, and of which sums are counted
 _LOOKS, _SMALL = 32, 8  # looks for sparse vectors, and the largest q for sums of two
 _SIMULATED, _FAR = 8, 10  # uniform tables, and standard deviations from their mean
 _MANY = 1 << 30  # multiplications for a basis: above it one look has to do
-_MOST = 1 << 32  # and the most: above it only so many rows are looked at, and count
+_MAX_WORK = 1 << 32  # and the most: above it only so many rows are looked at, and count
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
 _NARROW = 33  # values of an entry that are all tried
 _WORK = 1 << 26  # labels of those that differ in one or two entries
@@ -88,7 +88,7 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     basis = _basis(rows[kept][:, columns], q, rng)
     if len(basis) < len(columns):
         return np.sort(kept[basis]), np.sort(kept[basis])
-    left, others = np.split(rng.permutation(kept), [max(1, _MOST // len(columns) ** 2)])
+    left, others = np.split(rng.permutation(kept), [max(1, _MAX_WORK // len(columns) ** 2)])
     looks = [_following, _related] if len(columns) <= _SIZE else [_following]
     quiet, rounds, table = 0, 0, False
     patience = _QUIET if len(left) * len(columns) ** 2 <= _MANY else 1
@@ -231,7 +231,7 @@ def _related(
     (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.
     """
     size = len(columns)
-    some = rng.permutation(len(rows))[: max(_EACH * size, _LEAST)]
+    some = rng.permutation(len(rows))[: max(_EACH * size, _MIN_ROWS)]
     basis = some[_basis(rows[np.ix_(some, columns)], q, rng)]
     follows = np.zeros(len(rows), np.bool_)
     if len(basis) < size:
@@ -325,17 +325,17 @@ def _many_relations(a: Residues, q: int, rng: np.random.Generator) -> bool:
     return number > mean + _FAR * max(float(np.std(simulated)), math.sqrt(mean), 1.0)
 
 
-def _counts(length: int, q: int, most: int) -> NDArray[np.float64]:
+def _counts(length: int, q: int, largest: int) -> NDArray[np.float64]:
     """Compute log2 of the number of vectors mod q whose square norm is at most 0, 1, .., most.
 
     >>> 2 ** _counts(3, 5, 4)
     array([ 1.,  7., 19., 27., 33.])
     """
     squares = centred(np.arange(q), q) ** 2
-    single = np.bincount(squares[squares <= most], minlength=most + 1).astype(float)
-    counts, scale = np.eye(1, most + 1)[0], 0.0
+    single = np.bincount(squares[squares <= largest], minlength=largest + 1).astype(float)
+    counts, scale = np.eye(1, largest + 1)[0], 0.0
     for _ in range(length):
-        counts = np.convolve(counts, single)[: most + 1]
+        counts = np.convolve(counts, single)[: largest + 1]
         scale, counts = scale + math.log2(counts.max()), counts / counts.max()
     return scale + np.log2(counts.cumsum())
 
@@ -390,7 +390,7 @@ def _same(
         yield law.lift((moved % law.q).tolist())
 
 
-def _near(samples: Samples, secret: Secret, least: float) -> Iterator[Secret]:
+def _near(samples: Samples, secret: Secret, threshold: float) -> Iterator[Secret]:
     """List vectors that differ from a secret in one place or two, of that evidence at least."""
     family, q = samples.family, samples.q
     moves = [(j, v) for j, old in enumerate(secret) for v in _values(family, old) if v != old]
@@ -401,7 +401,7 @@ def _near(samples: Samples, secret: Secret, least: float) -> Iterator[Secret]:
 
     def fits(steps: Residues) -> NDArray[np.bool_]:
         ratios = family.log_ratios((t + steps) % q, samples.codes)
-        return np.asarray(ratios.sum(axis=1) >= least, np.bool_)
+        return np.asarray(ratios.sum(axis=1) >= threshold, np.bool_)
 
     def moved(*some: tuple[int, int]) -> Secret:
         new = dict(some)

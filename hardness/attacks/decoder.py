@@ -43,46 +43,47 @@ _FLAT = 1e-12  # of the variance of predictions: nothing was learned
 class Decoder:
     """A learner of labels as a search for the secret: "decode:LEARNER".
 
-    of: the learner, which learns as ever from the examples after those that verify a candidate.
+    learner: it learns as ever from the examples after those that verify a candidate.
     """
 
     name: ClassVar[str] = PREFIX
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "another learner's hypothesis, asked at chosen points for the secret"
 
-    of: Learner
+    learner: Learner
 
     @property
     def access(self) -> Access:
         """What the learner gets."""
-        return self.of.access
+        return self.learner.access
 
     @property
     def view(self) -> View:
         """What the learner sees."""
-        view: View = getattr(self.of, "view", "examples")
+        view: View = getattr(self.learner, "view", "examples")
         return view
 
     @property
     def computes_long(self) -> bool:
         """Whether the learner computes long between draws."""
-        return getattr(self.of, "computes_long", False)
+        return getattr(self.learner, "computes_long", False)
 
     @property
     def spec(self) -> str:
         """Its name, with that of the learner."""
-        return f"{PREFIX}:{learner_spec(self.of)}"
+        return f"{PREFIX}:{learner_spec(self.learner)}"
 
     def supports(self, family: Family) -> str | None:
         """Families of linear forms mod an even number or a prime, with tokens that show a."""
         if self.access not in ("examples", "either"):
-            return f"{self.of.name} learns from {self.access}: only learners from examples are read"
+            name = self.learner.name
+            return f"{name} learns from {self.access}: only learners from examples are read"
         forms = family.linear_forms
         if forms is None or not isinstance(family, Coded):
             return family.lacks("coded" if forms else "linear_forms")
         if max(map(abs, forms.secrets.values)) > _WIDEST:
             return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
-        return self.of.supports(family)
+        return self.learner.supports(family)
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Learn, weigh the secret that the learner claims, or read one off what was learned."""
@@ -90,7 +91,7 @@ class Decoder:
         forms = family.linear_forms or family.refuse("linear_forms")
         fresh = gather(oracle, samples_to_confirm(forms))
         try:
-            learned = self.of.learn(oracle, rng)
+            learned = self.learner.learn(oracle, rng)
         except Spent as spent:  # what it offered is read
             if oracle.meter.offered is None:
                 raise

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,10 @@ from hardness.attacks.lattice import (
 )
 from hardness.oracles import ExampleOracle
 from instances.errors import UsageError
-from instances.family import Secret, require
+from instances.family import Secret
 from instances.limits import require_memory
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.residues import centred
 from instances.samples import Samples
 from instances.streams import generator
@@ -249,13 +250,8 @@ class Dual(LatticeAttack):
     name: ClassVar[str] = "dual"
     about: ClassVar[str] = "dual lattice attack: short rows, guesses of the columns they leave wide"
 
-    weight: int = 2
-    vectors: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refusal = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
-        require(self.vectors <= _MOST_VECTORS, refusal)
+    weight: Annotated[int, Range(0)] = 2
+    vectors: Annotated[int, Range(0, _MOST_VECTORS)] = 0
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""

@@ -8,7 +8,7 @@ thousands of coordinates.
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from flint import nmod_mat
@@ -20,9 +20,10 @@ from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle
 from instances.coded import as_coded, require_coded
 from instances.errors import UsageError
-from instances.family import Examples, Secret, require
+from instances.family import Examples, Secret
 from instances.limits import require_memory
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.residues import factors
 from instances.samples import Samples
 
@@ -39,13 +40,7 @@ class ModLinear(Attack):
     name: ClassVar[str] = "modlinear"
     about: ClassVar[str] = "linear algebra over Z_q: 2(n + 33) noiseless examples or so"
 
-    checks: int = 32
-
-    def __post_init__(self) -> None:
-        require(
-            self.checks >= 8,
-            f"checks={self.checks} given: at least 8 must confirm a secret, or it is a guess",
-        )
+    checks: Annotated[int, Range(8)] = 32  # fewer would make a guess of a secret
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that labels are no residues, or None: what is rounded is not linear."""
@@ -81,13 +76,7 @@ class Elimination(Attack):
     needs = "noisy_parities"
     about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
 
-    checks: int = 32
-
-    def __post_init__(self) -> None:
-        require(
-            self.checks >= SPARE_BITS,
-            f"checks={self.checks} given: at least {SPARE_BITS} must confirm a secret",
-        )
+    checks: Annotated[int, Range(SPARE_BITS)] = 32
 
     def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""

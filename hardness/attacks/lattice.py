@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from flint import fmpz_mat
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from hardness.attacks.core import SecretSearch
 from instances.errors import ToolkitError
-from instances.family import require
 from instances.limits import require_memory
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
@@ -146,15 +146,8 @@ class LatticeAttack(SecretSearch):
     lattice, 0 for the best number. zeta: coordinates that a restart drops, at random places.
     """
 
-    block: int = LLL_BLOCK
-    zeta: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            LLL_BLOCK <= self.block <= LARGEST_BLOCK,
-            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
-        )
+    block: Annotated[int, Range(LLL_BLOCK, LARGEST_BLOCK)] = LLL_BLOCK
+    zeta: Annotated[int, Range(0)] = 0
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""

@@ -238,10 +238,7 @@ def halves(family: Modular) -> tuple[int, int]:
     if not family.h:
         return (values + 1) ** n, (values + 1) ** (family.n - n)
     heavy = family.h - light
-    return (
-        math.comb(n, light) * values**light,
-        math.comb(family.n - n, heavy) * values**heavy,
-    )
+    return (math.comb(n, light) * values**light, math.comb(family.n - n, heavy) * values**heavy)
 
 
 def _blocks(hit: float) -> int:

@@ -10,7 +10,7 @@ claimed if all samples confirm it.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from flint import nmod_mat
@@ -27,8 +27,9 @@ from hardness.attacks.lattice import (
     root_hermite,
 )
 from hardness.oracles import ExampleOracle, Spent
-from instances.family import Secret, require
+from instances.family import Secret
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.residues import dot
 from instances.samples import Samples
 from instances.streams import generator
@@ -124,13 +125,7 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
         product = nmod_mat(len(a), n, a.ravel().tolist(), q) * through
         a = -np.array([int(v) for v in product.entries()], np.int64).reshape(a.shape) % q
     return Embedding(
-        samples=gathered,
-        kept=kept,
-        rows=rows,
-        others=others,
-        a=a,
-        shape=scaling,
-        through=through,
+        samples=gathered, kept=kept, rows=rows, others=others, a=a, shape=scaling, through=through
     )
 
 
@@ -195,13 +190,8 @@ class Primal(LatticeAttack):
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
-    start: int = 3
-    step: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
-        require(self.step >= 1, f"step={self.step} given: from block to block, at least 1")
+    start: Annotated[int, Range(3, about="the first block of BKZ")] = 3
+    step: Annotated[int, Range(1)] = 1
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return why there is no such lattice, or None."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from hardness.attacks.core import REJECTED, SecretSearch, samples_to_confirm
 from instances import tokens
 from instances.family import Secret
 from instances.lwe import Modular
+from instances.parameters import Range
 from instances.samples import Samples
 
 _STEP = 1 << 27  # word operations of a call of the compiled search
-_MOST = 2.0**50
+_MAX_OPERATIONS = 2.0**50
 _CHECKED = 256
 _PATIENCE = 30  # times the expected number of trials
 
@@ -73,13 +74,13 @@ class Restricted(SecretSearch):
     needs = "noisy_parities"
     about: ClassVar[str] = "restricted Gaussian elimination: sparse parities with noise, LPN"
 
-    kept: int = 0
+    kept: Annotated[int, Range(0)] = 0
 
     def unsupported_reason(self, forms: Modular) -> str | None:
         """Return that it takes more than 2^50 operations on words, or None."""
         kept, trials = self.trials(forms)
         operations = trials * work(forms.d, kept)
-        if operations > _MOST:
+        if operations > _MAX_OPERATIONS:
             about = math.log2(operations)
             return f"it takes 2^{about:.1f} operations on words or so, at most 2^50 are tried"
         return None

@@ -23,11 +23,16 @@ from instances.result import Cited, Math, Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
-_MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
+_MAX_VALUE, _NEAR = (
+    1 << 59,
+    512,
+)  # values that are tried, and how far from one the next is looked for
 _NAMES = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms
 _KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
-Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
+LeastAndNext = tuple[
+    int | None, int | None
+]  # the least value that is right, and the next lower one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -141,7 +146,7 @@ class Bound(Result):
 
 
 def solve(
-    spec: str, names: tuple[str, ...], quantity: str, wanted: int, terms: BoundParameters
+    spec: str, names: tuple[str, ...], quantity: str, needed: int, terms: BoundParameters
 ) -> Bound:
     """Find the least values of whole parameters that a spec leaves out at which so many are needed.
 
@@ -166,12 +171,12 @@ def solve(
         most = max(known, key=lambda k: known[k], default=None)
         if most is None:
             return UsageError(f"{spec} given, {', '.join(names)} to be found: {refused[-1]}")
-        if known[most] >= wanted:
+        if known[most] >= needed:
             has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
             return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
         why = f"the most of {len(known)} is {brief_power(int(known[most]))}, at {spec_of(most)}"
         return UsageError(
-            f"no {', '.join(names)} of {spec} was found with {brief_power(wanted)} {quantity}: "
+            f"no {', '.join(names)} of {spec} was found with {brief_power(needed)} {quantity}: "
             f"{why}"
         )
 
@@ -192,7 +197,7 @@ def solve(
             if len(known) >= _KNOWN:
                 raise nothing()
             known[values] = _needed(family, posed, quantity, terms)
-        return bool(known[values] >= wanted)
+        return bool(known[values] >= needed)
 
     def find(prefix: Values) -> Values | None:
         least, less = _searched(lambda value: right((*prefix, value)), each[len(prefix)])
@@ -216,13 +221,13 @@ def solve(
         if value != known[key]:
             raise ToolkitError(f"{one.spec}: the search and the certificate differ")
         shown = None if value == math.inf else write(Fraction(value), ratio=True)
-        certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= wanted)})
+        certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= needed)})
     solution = {
         "least": dict(zip(names, found, strict=True)),
         "every": all(value <= most for value, most in zip(found, each, strict=True))
         and all(2 * k[i] <= each[i] for k in known for i in heights if k[:i] != found[:i]),
         "quantity": quantity,
-        "wanted": write(wanted),
+        "wanted": write(needed),
         "terms": terms.to_dict(),
         "certified": certified,
     }
@@ -264,14 +269,14 @@ def _worth(claims: dict[str, Fraction], quantity: str, terms: BoundParameters) -
     return math.inf if out_of_reach else Fraction(0)
 
 
-def _searched(right: Callable[[int], bool | None], each: int) -> Least:
+def _searched(right: Callable[[int], bool | None], each: int) -> LeastAndNext:
     """Try 1, 2, .. up to `each`, then powers of 2, then between the last two of those.
 
     Where a value is not allowed the next that is. It ends where none is between one and its double.
     """
     lower, least = None, 1
     while not (found := right(least)):
-        if least >= _MOST or (found is None and lower is not None and least > 2 * lower):
+        if least >= _MAX_VALUE or (found is None and lower is not None and least > 2 * lower):
             return None, lower
         lower = lower if found is None else least
         least += 1 if least < each else least

@@ -53,7 +53,7 @@ class Claim:
     numbers: dict[str, Any] = field(compare=False)
 
     @staticmethod
-    def of(claim: "checker.Claim") -> "Claim":
+    def from_checker(claim: "checker.Claim") -> "Claim":
         """Take a claim of the checker."""
         terms = {n: v if isinstance(v, str) else Fraction(v) for n, v in claim.parameters.items()}
         value = Fraction(claim.value)
@@ -222,7 +222,7 @@ class Certificate(Result):
             problem=data["problem"],
             terms=data["terms"],
             witness=data["witness"],
-            claims=tuple(map(Claim.of, proved.claims)),
+            claims=tuple(map(Claim.from_checker, proved.claims)),
             unproved=proved.unproved,
             origin=data.get("origin"),
         )

@@ -59,7 +59,7 @@ class Posed:
             problem=self.problem,
             terms=terms,
             witness=witness,
-            claims=tuple(map(Claim.of, claims)),
+            claims=tuple(map(Claim.from_checker, claims)),
             unproved=unproved,
             origin=self.origin,
             posed=self.known,

@@ -23,7 +23,9 @@ from instances.symmetric import rational
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
-_OWN = re.compile(r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?")  # a name that a user gave, no digest
+_USER_NAME = re.compile(
+    r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?"
+)  # a name that a user gave, no digest
 _FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
 _ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
 
@@ -107,9 +109,9 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
         check_layer(family)
 
 
-def _hold_law(data: Any, wanted: Any, what: str) -> None:
+def _hold_law(data: Any, expected: Any, what: str) -> None:
     """Hold a law against that of a spec, which on another processor may differ in a last digit."""
-    law, right = read_law(data), read_law(wanted)
+    law, right = read_law(data), read_law(expected)
     if law is None or right is None:
         reason = f"there are {what} in the problem and none in its spec, or the other way round"
         need(law is right, reason)
@@ -137,7 +139,7 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
         if named[1] == "functions" and named[2] != str(problem["signs"]):
             raise Refused(f"its functions are of {problem['signs']} coordinates")
     else:
-        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
+        own = _USER_NAME.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
             raise Refused(f"{shown(spec)} is not a name of what its origin has")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:

@@ -13,8 +13,8 @@ from instances.spec import built_in
 from instances.streams import generator
 
 _ERROR = 1e-6  # the chance that a uniform draw is refused, by both tests together
-_LEAST, _MOST = 5_000, 20_000  # draws: a second or two
-_ASKED, _POINTS = 8, 1 << 12  # members, and points of each, that are asked again
+_MIN_DRAWS, _MAX_DRAWS = 5_000, 20_000  # draws: a second or two
+_REPEATED, _POINTS = 8, 1 << 12  # members, and points of each, that are asked again
 
 
 def require_uniform(family: Family) -> None:
@@ -38,7 +38,7 @@ def require_uniform(family: Family) -> None:
         _require_functions(coded)
     size, members = family.size, {secret: i for i, secret in enumerate(listed)}
     enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
-    draws = min(_MOST, max(_LEAST, enough))
+    draws = min(_MAX_DRAWS, max(_MIN_DRAWS, enough))
     rng = generator(0, "uniform", family.seed_spec)
     found = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
     counts = np.zeros(len(members), np.int64)
@@ -69,7 +69,7 @@ def _require_functions(family: Coded) -> None:
     """Ask the first members for codes of the same points in three orders; raises UsageError."""
     words = family.table_points(0, min(1 << family.d - 1, _POINTS))
     order = np.random.default_rng(0).permutation(len(words))
-    for secret in islice(family.listed_members(MOST_MEMBERS), _ASKED):
+    for secret in islice(family.listed_members(MOST_MEMBERS), _REPEATED):
         first, *again = (
             family.codes(secret, words[at], np.zeros(len(words), np.bool_))[np.argsort(at)]
             for at in (np.arange(len(words)), order, np.arange(len(words))[::-1])

@@ -35,7 +35,7 @@ Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at wh
 Progress = Callable[[int], None]
 
 _NUMBERS = 1 << 23  # of all members at once: 64 MiB
-_MOST = 1 << 16  # points at once
+_POINTS = 1 << 16  # points at once
 _EVERY = 1 << 28  # values of all members on all points that are enumerated: a minute at most
 _TRIES = 10_000  # draws for each different member
 _CLASS_TRIES = 40  # the same, where it is not known how many there are
@@ -151,7 +151,7 @@ def _products(
     require_gram(size)
     products, largest, used = np.zeros((size, size)), np.zeros(size), 0
     upper = np.zeros((size, size), np.int64)
-    chunk = max(64, min(_MOST, _NUMBERS // (size * wide)))
+    chunk = max(64, min(_POINTS, _NUMBERS // (size * wide)))
     for start in range(0, count, chunk):
         points = draw(start, min(chunk, count - start))
         progress(min(chunk, count - start))
@@ -220,9 +220,13 @@ def _spread(gram: Array, radius: float) -> float:
 
 
 def of_family(
-    family: Family, members: int, seed: int, own: Secret | None = None, stored: Draw | None = None
+    family: Family,
+    members: int,
+    seed: int,
+    secret: Secret | None = None,
+    stored: Draw | None = None,
 ) -> Sample:
-    """Choose members of a family, `own` first, and points: stored ones, or fresh ones of the seed.
+    """Choose members of a family, `secret` first, and points: stored ones, or fresh by the seed.
 
     stored: start, count -> tokens as the family draws them: packed words where labels are codes.
     Raises UsageError for real labels on tokens of any length.
@@ -236,7 +240,7 @@ def of_family(
         raise UsageError(f"--members {members} given: at least 1 is needed")
     require_gram(members if family.size is None else min(members, family.size))
     if not isinstance(family, Coded) or family.hidden_signs:
-        sample = _of_real(family, different(family, members, seed, own), seed, stored)
+        sample = _of_real(family, different(family, members, seed, secret), seed, stored)
         return replace(sample, stated=not built_in(family))
 
     def draw(start: int, count: int) -> NDArray[Any]:
@@ -244,10 +248,10 @@ def of_family(
         return np.asarray(words[family.open(words)])
 
     if isinstance(family, Symmetric):
-        return of_sets(family, different(family, members, seed, own), draw)
+        return of_sets(family, different(family, members, seed, secret), draw)
     if (forms := family.linear_forms) and not obstacle(forms):
-        return _of_forms(forms, different(family, members, seed, own, forms), draw)
-    sample = _of_codes(family, different(family, members, seed, own), draw)
+        return _of_forms(forms, different(family, members, seed, secret, forms), draw)
+    sample = _of_codes(family, different(family, members, seed, secret), draw)
     if family.factor is None:
         return sample
     return enumerated(
@@ -423,10 +427,10 @@ def different(
     family: Family,
     members: int,
     seed: int,
-    own: Secret | None = None,
+    first: Secret | None = None,
     forms: Modular | None = None,
 ) -> tuple[Secret, ...]:
-    """Draw different secrets, `own` first; all of them where there are no more.
+    """Draw different secrets, `first` first; all of them where there are no more.
 
     forms: of whose secrets one of those that are alike is enough; how many of these there are is
     not known, and all that many draws give are taken.
@@ -434,7 +438,7 @@ def different(
     rng = generator(seed, "members", family.seed_spec)
     alike = partial(representative, forms) if forms else tuple
     wanted = members if forms or family.size is None else min(members, family.size)
-    found: dict[Secret, Secret] = {alike(own): own} if own else {}
+    found: dict[Secret, Secret] = {alike(first): first} if first else {}
     for _ in range((_CLASS_TRIES if forms else _TRIES) * wanted):
         if len(found) >= wanted:
             break

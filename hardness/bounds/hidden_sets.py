@@ -31,7 +31,7 @@ _MANY, _FEW = 48, 32
 class Johnson:
     """Inner products by overlap t = 0 .. m, and eigenvalues on V_0 .. V_r, r = min(m, n-m).
 
-    >>> majority = Johnson.of([1, 1, -1, -1], n=7)
+    >>> majority = Johnson.of_values([1, 1, -1, -1], n=7)
     >>> [float(c) for c in majority.correlations], [float(v) for v in majority.eigenvalues]
     ([0.0, 0.25, 0.5, 1.0], [11.5, 2.75, 0.25, 0.25])
     """
@@ -39,7 +39,7 @@ class Johnson:
     problem: HiddenSets
 
     @staticmethod
-    def of(values: Sequence[Fraction | int], n: int) -> "Johnson":
+    def of_values(values: Sequence[Fraction | int], n: int) -> "Johnson":
         """Take the profile g(0) .. g(m) on n places."""
         g = tuple(map(Fraction, values))
         return Johnson(problem=HiddenSets(n=n, m=len(g) - 1, g=g, noise=Fraction(0)))
@@ -47,7 +47,7 @@ class Johnson:
     @staticmethod
     def family(family: Symmetric) -> "Johnson":
         """Take a family's members, noise aside."""
-        return Johnson.of([Fraction(v) for v in family.values], family.d - 1)
+        return Johnson.of_values([Fraction(v) for v in family.values], family.d - 1)
 
     @cached_property
     def correlations(self) -> list[Fraction]:
@@ -85,7 +85,7 @@ class Johnson:
 def best_code(scheme: Johnson) -> dict[str, Any]:
     """Find N' members, as many as we can, of correlation at most 1/N': the witness of a code.
 
-    >>> best_code(Johnson.of([1 if 2 * h <= 20 else -1 for h in range(21)], n=1000))
+    >>> best_code(Johnson.of_values([1 if 2 * h <= 20 else -1 for h in range(21)], n=1000))
     {'overlap': 0, 'size': '50', 'sets': 'disjoint'}
     """
     best: tuple[int, int, Any] = 1, 0, "disjoint"
@@ -99,28 +99,28 @@ def best_code(scheme: Johnson) -> dict[str, Any]:
     return {"overlap": overlap, "size": written(size), "sets": sets}
 
 
-def _codes(n: int, m: int, t: int, wanted: int) -> Iterator[tuple[int, Any]]:
-    """Codes of up to `wanted` sets of pairwise overlap at most t: how many, and which."""
+def _codes(n: int, m: int, t: int, cap: int) -> Iterator[tuple[int, Any]]:
+    """Codes of up to `cap` sets of pairwise overlap at most t: how many, and which."""
     if t == m - 1:
-        yield min(wanted, math.comb(n, m)), "all"
+        yield min(cap, math.comb(n, m)), "all"
         return
-    most = min(wanted, n // m)
+    most = min(cap, n // m)
     yield most, "disjoint"
     field = next((q for q in range(min(n // m, _FIELD), max(m, 2) - 1, -1) if prime(q)), 0)
     if field and t:
-        size = min(wanted, field ** (t + 1))
+        size = min(cap, field ** (t + 1))
         yield size, {"field": field}
         most = max(most, size)
-    if most < wanted and math.comb(n, m) <= _GREEDY:
-        sets = _greedy(n, m, t, min(wanted, _LISTED))
+    if most < cap and math.comb(n, m) <= _GREEDY:
+        sets = _greedy(n, m, t, min(cap, _LISTED))
         yield len(sets), sets
 
 
-def _greedy(n: int, m: int, t: int, wanted: int) -> list[list[int]]:
+def _greedy(n: int, m: int, t: int, cap: int) -> list[list[int]]:
     """Take sets in lexicographic order while they fit."""
     chosen = list[set[int]]()
     for candidate in map(set, itertools.combinations(range(n), m)):
-        if len(chosen) < wanted and all(len(candidate & other) <= t for other in chosen):
+        if len(chosen) < cap and all(len(candidate & other) <= t for other in chosen):
             chosen.append(candidate)
     return [sorted(places) for places in chosen]
 

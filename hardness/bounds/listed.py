@@ -53,7 +53,7 @@ def problem_of(
     """
     tables, names = tables_of(source, progress), list(source.names)
     origin = {"path": source.path, "sha256": source.sha256}
-    origin |= {} if source.of is None else {"of": str(source.of)}
+    origin |= {} if source.whole_size is None else {"of": str(source.whole_size)}
     require(all(map(fits_name, origin.values())), f"{source.path!r} given: a name is {NAME}")
     problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables}
     digest = digest_of(names, problem)
@@ -114,7 +114,7 @@ def tables_of(source: Members, progress: Callable[[int], None] = lambda done: No
         for start in range(0, 1 << n, _CHUNK):
             if points is None or n > 20:
                 points = _points(start, min(1 << n, start + _CHUNK), n)
-            parts.append(source.one(i, points))
+            parts.append(source.evaluate_member(i, points))
             progress(len(parts[-1]))
         found.append(_needed(np.concatenate(parts), n))
         zero = not found[-1][1].any()

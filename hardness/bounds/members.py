@@ -27,11 +27,10 @@ _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
 class Members:
     """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
 
-    spec: how they are called, where they have a name of their own. one: a member by its place, and
-    points (count, n), int8 -> (count * outputs,), real numbers.
-    bound: of the norm of the outputs of a member at any point. The inner product is E sum over
-    outputs of the products. of: the number of members of a larger family from which these are
-    chosen by `least_names`.
+    spec: how they are called, where they have a name of their own. evaluate_member: a member by
+    its place, and points (count, n), int8 -> (count * outputs,), real numbers. bound: of the norm
+    of its outputs at any point. The inner product is E sum over outputs of the products.
+    whole_size: of a larger family from which these are chosen by `least_names`.
     """
 
     kind: Literal["functions", "layers", "factors"]
@@ -42,13 +41,13 @@ class Members:
     n: int
     outputs: int
     bound: float
-    one: Callable[[int, NDArray[np.int8]], NDArray[Any]]
-    of: int | None = None
+    evaluate_member: Callable[[int, NDArray[np.int8]], NDArray[Any]]
+    whole_size: int | None = None
     spec: str = ""
 
     def evaluate(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
         """Evaluate all members at points: (M, count * outputs)."""
-        return np.array([self.one(i, x) for i in range(len(self.names))], np.float64)
+        return np.array([self.evaluate_member(i, x) for i in range(len(self.names))], np.float64)
 
     @property
     def label(self) -> str:
@@ -97,24 +96,24 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
     return layers(path, most) if folder else None
 
 
-def functions(given: Functions, members: int | None = None) -> Members:
+def functions(source: Functions, members: int | None = None) -> Members:
     """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
-    chosen = least_names(given.names, members)
+    chosen = least_names(source.names, members)
 
     for i in chosen:
-        given.require_pointwise(i)
+        source.require_pointwise(i)
     return Members(
         kind="functions",
-        path=f"{given.origin.path.name}:{given.name}",
-        sha256=given.sha256,
-        names=tuple(given.names[i] for i in chosen),
-        d=given.d,
-        n=given.d,
+        path=f"{source.origin.path.name}:{source.name}",
+        sha256=source.sha256,
+        names=tuple(source.names[i] for i in chosen),
+        d=source.d,
+        n=source.d,
         outputs=1,
-        bound=given.bound,
-        one=lambda member, x: given.values(chosen[member], x),
-        spec=given.name,
-        of=None if len(chosen) == len(given.names) else len(given.names),
+        bound=source.bound,
+        evaluate_member=lambda member, x: source.values(chosen[member], x),
+        spec=source.name,
+        whole_size=None if len(chosen) == len(source.names) else len(source.names),
     )
 
 
@@ -145,7 +144,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     require_memory(9 * len(chosen) << coded.d - 1, f"the tables of {len(chosen)} members")
     tables = [_compact(coded.factor_table(secrets[i])) for i in chosen]
 
-    def one(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
+    def evaluate(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
         return tables[i][(z < 0) @ (1 << np.arange(coded.d - 1))]
 
     return Members(
@@ -157,16 +156,16 @@ def of_family(family: Family, members: int | None = None) -> Members:
         n=coded.d - 1,
         outputs=1,
         bound=max(float(np.abs(table).max()) for table in tables),
-        one=one,
-        of=None if len(chosen) == len(names) else len(names),
+        evaluate_member=evaluate,
+        whole_size=None if len(chosen) == len(names) else len(names),
         spec="" if built_in(family) else family.spec,
     )
 
 
-def too_many(members: int, most: int) -> str:
+def too_many(members: int, limit: int) -> str:
     """Say that members are too many, and what to do."""
     return (
-        f"{members} members given: a certificate holds at most {most}; --members {most} "
+        f"{members} members given: a certificate holds at most {limit}; --members {limit} "
         "certifies the uniform draw from those that their names choose"
     )
 
@@ -211,7 +210,7 @@ def layers(folder: Path, most: int | None = None) -> Members:
         inside.update(np.ascontiguousarray(layer.w, "<f8").tobytes())
         digest.update(f"{path.name} {inside.hexdigest()}\n".encode())
 
-    def one(i: int, x: NDArray[np.int8]) -> NDArray[Any]:
+    def evaluate(i: int, x: NDArray[np.int8]) -> NDArray[Any]:
         with np.errstate(all="ignore"):
             values = found[i](x.reshape(len(x), 2, d)).reshape(-1)
         if not np.isfinite(values).all():
@@ -227,7 +226,7 @@ def layers(folder: Path, most: int | None = None) -> Members:
         n=2 * d,
         outputs=2 * d,
         bound=max(map(norm_bound, found)),
-        one=one,
+        evaluate_member=evaluate,
     )
 
 

@@ -85,12 +85,12 @@ def _steps(far: NDArray[np.float64], shares: NDArray[np.float64], many: int) -> 
 
 
 def _below(
-    shares: NDArray[np.float64], found: NDArray[np.intp], many: int, reach: int
+    shares: NDArray[np.float64], weights: NDArray[np.intp], many: int, reach: int
 ) -> NDArray[np.float64]:
     """The probability that `many` entries weigh less than c in all, for c = 0 .. reach."""
-    mean = many * float(shares @ found)
-    wide = math.sqrt(many * float(shares @ found**2))
-    size = 1 << math.ceil(math.log2(max(reach, mean + 12 * wide) + found.max() + 2))
-    one = np.bincount(found, weights=shares, minlength=size)
+    mean = many * float(shares @ weights)
+    wide = math.sqrt(many * float(shares @ weights**2))
+    size = 1 << math.ceil(math.log2(max(reach, mean + 12 * wide) + weights.max() + 2))
+    one = np.bincount(weights, weights=shares, minlength=size)
     law = np.fft.irfft(np.fft.rfft(one) ** many, size)
     return np.concatenate([[0.0], np.cumsum(law)])[: reach + 1].clip(0)

@@ -305,11 +305,7 @@ def check_layer(
         if not off <= error:
             error, worst = float(off), secret
     return LayerCheck(
-        members=len(chosen),
-        tokens=len(x),
-        error=error,
-        tolerance=allowed,
-        worst_member=list(worst),
+        members=len(chosen), tokens=len(x), error=error, tolerance=allowed, worst_member=list(worst)
     )
 
 

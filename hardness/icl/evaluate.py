@@ -156,5 +156,5 @@ def rare(layers: Layers, law: Prompts, seed: int, count: int) -> Rare:
     return Rare(value=value, error=error, share=share, samples=count)
 
 
-def _mean(found: Array) -> tuple[float, float]:
-    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+def _mean(values: Array) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

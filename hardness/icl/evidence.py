@@ -12,7 +12,7 @@ import numpy as np
 from hardness.icl import onelayer
 from hardness.icl.evaluate import sample
 from hardness.icl.gram import losses
-from hardness.icl.onelayer import Array, gradient, least, loss, square
+from hardness.icl.onelayer import Array, gradient, least_loss, loss, square
 from hardness.icl.prompts import MOST_N, Prompts, require_draws, root
 from hardness.icl.study import Matrix, OfLaw, of_law
 from instances.errors import UsageError
@@ -115,7 +115,7 @@ def numerical(law: Prompts, seed: int) -> Minimum:
         gradient=scale * float(np.abs(found.jac).max()),
         steps=int(found.nit),
         seed=seed,
-        difference=scale * float(found.fun) - least(law),
+        difference=scale * float(found.fun) - least_loss(law),
     )
 
 
@@ -125,10 +125,10 @@ def integrated(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
     return _sampled(losses(None, square(law, a)[None], grams, law), seed)
 
 
-def compared(found: Sampled, value: float) -> Compared:
+def compared(estimate: Sampled, value: float) -> Compared:
     """Set an estimate beside a value."""
-    exact = found.error <= 1e-12 * abs(found.mean)
-    return Compared(**vars(found), z=None if exact else (found.mean - value) / found.error)
+    exact = estimate.error <= 1e-12 * abs(estimate.mean)
+    return Compared(**vars(estimate), z=None if exact else (estimate.mean - value) / estimate.error)
 
 
 def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
@@ -164,7 +164,7 @@ def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
     """
     if samples is not None and samples < 2:
         raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
-    best, low, exact = onelayer.optimum(law), least(law), onelayer.exact_least(law)
+    best, low, exact = onelayer.optimum(law), least_loss(law), onelayer.exact_least(law)
     directions, turned = _directions(law, best)
     multipliers = set(onelayer.exact_multipliers(law) or [])
     count = samples or _affordable(law)
@@ -208,7 +208,7 @@ def _curve(law: Prompts, samples: int, seed: int) -> list[AtLength]:
     for n in lengths:
         other = Prompts(n=n, sigma=law.sigma, task=law.task, noise=law.noise)
         count = max(2, min(samples, _affordable(other)) // 10)
-        found.append(AtLength(n=n, layer=least(other), bayes=bayes(other, count, seed)))
+        found.append(AtLength(n=n, layer=least_loss(other), bayes=bayes(other, count, seed)))
     return found
 
 

@@ -124,9 +124,9 @@ def exact_curves(
         mean, error = loss_on(values, p, q, n, noise)
         return {"loss": float(loss), "sampled": mean, "error": error}
 
-    def of_steps(found: Any) -> dict[str, Any]:
-        taken = list(found.steps)
-        return {"steps": taken, **losses(found.loss, np.zeros(len(taken)), taken)}
+    def of_steps(solved: Any) -> dict[str, Any]:
+        taken = list(solved.steps)
+        return {"steps": taken, **losses(solved.loss, np.zeros(len(taken)), taken)}
 
     return Exact(
         n=n,

@@ -77,10 +77,10 @@ def optimum(law: Prompts) -> Array:
     return np.asarray((found + found.T) / 2)
 
 
-def least(law: Prompts) -> float:
+def least_loss(law: Prompts) -> float:
     """Return L* = sum_j kappa_j (kappa_j / n + t) / ((n+1)/n kappa_j + t), the least loss.
 
-    >>> round(least(Prompts(n=20, sigma=np.eye(5), task=np.eye(5))) * 13, 12)
+    >>> round(least_loss(Prompts(n=20, sigma=np.eye(5), task=np.eye(5))) * 13, 12)
     15.0
     """
     kappa, t = eigenvalues(law), spread(law)

@@ -334,9 +334,9 @@ def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
     return starts
 
 
-def _distinct(found: list[_Minimum]) -> list[_Minimum]:
+def _distinct(minima: list[_Minimum]) -> list[_Minimum]:
     kept: list[_Minimum] = []
-    for minimum in sorted(found, key=lambda m: m.loss):
+    for minimum in sorted(minima, key=lambda m: m.loss):
         if not kept or minimum.loss > kept[-1].loss * (1 + _SAME):
             kept.append(minimum)
     return kept[:_KEPT]

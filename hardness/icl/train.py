@@ -155,9 +155,9 @@ def train(
     )
 
 
-def _check(**given: int) -> None:
+def _check(**counts: int) -> None:
     most = {"layers": 64, "samples": 10_000_000, "steps": 10_000_000, "restarts": 1000}
-    for name, value in given.items():
+    for name, value in counts.items():
         if not 1 <= value <= most[name]:
             raise UsageError(f"{name}={value} given: between 1 and {most[name]} is needed")
 

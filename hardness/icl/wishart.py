@@ -27,7 +27,7 @@ _BLOCK = 1 << 22  # numbers drawn at a time
 
 
 @lru_cache(maxsize=64)
-def moments(n: int, d: int, most: int) -> tuple[fmpq, ...]:
+def moments(n: int, d: int, highest: int) -> tuple[fmpq, ...]:
     """Return m_0 .. m_most, m_j = E tr(S^j) / d with S = (1/n) sum_i x_i x_i^T, x_i ~ N(0, I_d).
 
     Exact rationals. Raises UsageError for n, d < 1 or most outside of 0 .. 400. [HSS92]
@@ -37,10 +37,12 @@ def moments(n: int, d: int, most: int) -> tuple[fmpq, ...]:
     """
     if not (1 <= n <= MOST_SIZE and 1 <= d <= MOST_SIZE):
         raise UsageError(f"n={n}, d={d} given: both must be between 1 and {MOST_SIZE}")
-    if not 0 <= most <= MOST_MOMENT:
-        raise UsageError(f"moments up to {most} asked for: between 0 and {MOST_MOMENT} can be had")
-    boxes = _Boxes(n, d, most)
-    return tuple(boxes.trace(j) / (d * n**j) if j else fmpq(1) for j in range(most + 1))
+    if not 0 <= highest <= MOST_MOMENT:
+        raise UsageError(
+            f"moments up to {highest} asked for: between 0 and {MOST_MOMENT} can be had"
+        )
+    boxes = _Boxes(n, d, highest)
+    return tuple(boxes.trace(j) / (d * n**j) if j else fmpq(1) for j in range(highest + 1))
 
 
 class _Boxes:
@@ -48,13 +50,13 @@ class _Boxes:
     (n + 2k - i) (d + 2k - i), and 2k - i but for the first box.
     """
 
-    def __init__(self, n: int, d: int, most: int) -> None:
+    def __init__(self, n: int, d: int, highest: int) -> None:
         def value(i: int, k: int) -> int:
             return (n + 2 * k - i) * (d + 2 * k - i) * ((2 * k - i) or 1)
 
-        self.first = _products(value(0, k) for k in range(most))
-        self.second = _products(value(1, k) for k in range(most // 2))
-        self.column = _products(value(i, 0) for i in range(2, most))
+        self.first = _products(value(0, k) for k in range(highest))
+        self.second = _products(value(1, k) for k in range(highest // 2))
+        self.column = _products(value(i, 0) for i in range(2, highest))
 
     def trace(self, j: int) -> fmpq:
         """E tr (n S)^j = sum over partitions of 2 j * boxes / hooks."""

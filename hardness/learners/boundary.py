@@ -33,7 +33,7 @@ from hardness.oracles.budget import Budget
 from instances.errors import ToolkitError, UsageError
 
 SENT = 1 << 25  # bytes of examples, tokens or predictions that are sent at once
-MOST = SENT + (1 << 20)  # bytes of a message
+MESSAGE_BYTES = SENT + (1 << 20)  # bytes of a message
 LOST = 77  # the exit code of a child that cannot reach its parent
 MEMORY = 4 << 30  # bytes of a user's file, if no budget says otherwise
 SANDBOX = "HARDNESS_SANDBOX"  # set by --sandbox
@@ -107,9 +107,9 @@ class Child:
             self._connection.send_bytes(content)
 
     def hear(self) -> bytes:
-        """Wait for a message, of a user's file one of at most MOST bytes."""
+        """Wait for a message, of a user's file one of at most MESSAGE_BYTES bytes."""
         with self._failing():
-            content = self._connection.recv_bytes(MOST if self._folder else None)
+            content = self._connection.recv_bytes(MESSAGE_BYTES if self._folder else None)
         self._heard = True
         return content
 

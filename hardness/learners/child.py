@@ -20,27 +20,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from hardness.learners import messages
 from hardness.learners.boundary import LOST, SCRATCH, SENT, below, die_with_parent
 from hardness.learners.learner import Failed, Hypothesis, Learner, Outcome
 from hardness.learners.messages import (
     DETAILS,
-    Answer,
     Array,
-    Ask,
-    Draw,
-    Ended,
-    Evaluate,
-    Idle,
-    Job,
-    Label,
-    Learned,
     Message,
-    Pickled,
-    Predict,
-    Ready,
-    Refusal,
     Unsupported,
-    Values,
     from_child,
     from_parent,
     packed,
@@ -82,14 +69,14 @@ def main(descriptor: int, limits: dict[str, list[int]]) -> None:
     channel = Channel(Connection(descriptor))
     with contextlib.suppress(EOFError, OSError):
         while True:
-            job: Job = channel.hear()
+            job: messages.Job = channel.hear()
             before = listed() if job.file else set[Path]()
             with afresh(job.file and Path(job.file).parent):
                 converse(channel, job)
             # The thread of tqdm's bars stays, and does nothing of a run.
             threads = [type(thread).__module__ for thread in threading.enumerate()]
             busy = len(threads) - threads.count("tqdm._monitor") > 1 or below(os.getpid())
-            channel.tell(Idle(clean=not busy and (not job.file or emptied(before))))
+            channel.tell(messages.Idle(clean=not busy and (not job.file or emptied(before))))
     os._exit(LOST)
 
 
@@ -129,7 +116,7 @@ def emptied(before: set[Path]) -> bool:
     return True
 
 
-def converse(channel: Channel, job: Job) -> None:
+def converse(channel: Channel, job: messages.Job) -> None:
     """Load, learn and predict, until the parent says that the run is over."""
     stage = "load"
     try:
@@ -139,7 +126,9 @@ def converse(channel: Channel, job: Job) -> None:
         if job.learns and not reason and hasattr(learner, "warm_up"):
             learner.warm_up(family)
         itself = {"name": str(learner.name)[:200], "about": str(learner.about)[:500]}
-        channel.tell(Ready(access=learner.access, revision=int(learner.revision), **itself))
+        channel.tell(
+            messages.Ready(access=learner.access, revision=int(learner.revision), **itself)
+        )
         if job.learns:
             oracle.meter.restart()
             if reason:
@@ -149,17 +138,17 @@ def converse(channel: Channel, job: Job) -> None:
                 hypothesis = learner.learn(oracle, rng)
             channel.tell(written(hypothesis, family, job, final=True))
             stage = "predict"
-        while isinstance(message := channel.hear(), Predict):
+        while isinstance(message := channel.hear(), messages.Predict):
             from hardness.learners.plugins.views import checked  # which few need
 
             y = checked(hypothesis.predict(message.x), message.x.shape)
-            channel.tell(Values(np.asarray(y, np.float64)))
+            channel.tell(messages.Values(np.asarray(y, np.float64)))
     except BaseException as error:
         channel.tell(last_words(stage, error, job))
         channel.hear()  # that it is over: the parent ends a child that it is done with
 
 
-def loaded(job: Job) -> tuple[Learner, Family, np.random.Generator]:
+def loaded(job: messages.Job) -> tuple[Learner, Family, np.random.Generator]:
     """Load the learner of a job, its family and its coins."""
     # The parent's word alone is unpickled, and a family of the user, who wrote this file too.
     content: Any = pickle.loads(job.content) if job.content else None
@@ -174,16 +163,18 @@ def loaded(job: Job) -> tuple[Learner, Family, np.random.Generator]:
     return load(job.name), parse_stored(job.spec) if job.spec else content, rng
 
 
-def written(hypothesis: Hypothesis, family: Family, job: Job, final: bool) -> Learned | Pickled:
+def written(
+    hypothesis: Hypothesis, family: Family, job: messages.Job, final: bool
+) -> messages.Learned | messages.Pickled:
     """Write a hypothesis down; raises Failed for one of a user's learner that is not valid."""
     if not job.file:
-        return Pickled(final, userfile.pickled(hypothesis, "what it learned"))
+        return messages.Pickled(final, userfile.pickled(hypothesis, "what it learned"))
     try:
         predict, secret, outcome = hypothesis.predict, hypothesis.secret, hypothesis.outcome
         if not callable(predict):
             raise TypeError(f"predict is a {type(predict).__name__}")
         baseline = isinstance(predict, MethodType) and predict == family.known
-        message = Learned(
+        message = messages.Learned(
             final=final,
             predicts="baseline" if baseline else "messages",
             details=reported(hypothesis.details),
@@ -240,28 +231,30 @@ def _plain(value: Any) -> Any:
     return str(value)[:1000]
 
 
-def last_words(stage: str, error: BaseException, job: Job) -> Ended | Pickled:
+def last_words(
+    stage: str, error: BaseException, job: messages.Job
+) -> messages.Ended | messages.Pickled:
     """Say what was raised, where in the user's code, and what it says."""
     if isinstance(error, MemoryError) and (job.budget.memory_bytes or job.file):
-        return Ended("memory", {"stage": stage})
+        return messages.Ended("memory", {"stage": stage})
     if not job.file:
         with contextlib.suppress(Exception):
             if not isinstance(error, ToolkitError | Failed | Spent):
                 error.add_note("".join(traceback.format_exception(error)))
             content = pickle.dumps(error)
             pickle.loads(content)
-            return Pickled(True, content)
+            return messages.Pickled(True, content)
     if isinstance(error, Spent):
-        return Ended("spent", {"reason": error.resource})
+        return messages.Ended("spent", {"reason": error.resource})
     if isinstance(error, Failed):  # an adapter found something wrong with what the learner gave
-        return Ended("invalid", {"reason": str(error.details.get("reason", error))[:2000]})
+        return messages.Ended("invalid", {"reason": str(error.details.get("reason", error))[:2000]})
     if isinstance(error, Unsupported):
-        return Ended("supports", {"reason": str(error)[:2000]})
+        return messages.Ended("supports", {"reason": str(error)[:2000]})
     if isinstance(error, ToolkitError) and stage == "load":
-        return Ended("load", {"reason": str(error)[:2000]})
+        return messages.Ended("load", {"reason": str(error)[:2000]})
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
-        return Ended("exited", {"exit_code": code % 256, "stage": stage})
+        return messages.Ended("exited", {"exit_code": code % 256, "stage": stage})
     frames = traceback.extract_tb(error.__traceback__)
     own = [number for number, frame in enumerate(frames) if frame.filename == job.file]
     shown = error.__traceback__
@@ -273,7 +266,7 @@ def last_words(stage: str, error: BaseException, job: Job) -> Ended | Pickled:
     with contextlib.suppress(Exception):
         text = " ".join(" ".join([str(error), *getattr(error, "__notes__", ())]).split())[:500]
     last = frames[own[-1] if own else -1]
-    return Ended(
+    return messages.Ended(
         "raised",
         {
             **{"stage": stage, "type": type(error).__name__[:200], "message": text},
@@ -285,7 +278,7 @@ def last_words(stage: str, error: BaseException, job: Job) -> Ended | Pickled:
 class _Offering(Meter):
     """A meter of the child, which hands over what is offered."""
 
-    def __init__(self, channel: Channel, family: Family, job: Job) -> None:
+    def __init__(self, channel: Channel, family: Family, job: messages.Job) -> None:
         super().__init__(job.budget)
         self._channel, self._family, self._job = channel, family, job
 
@@ -300,7 +293,7 @@ class ProxyOracle:
     Every use goes to the parent, which counts.
     """
 
-    def __init__(self, channel: Channel, family: Family, job: Job) -> None:
+    def __init__(self, channel: Channel, family: Family, job: messages.Job) -> None:
         """Talk to the parent over a channel."""
         self.family = family
         self.tau = None if job.tau is None else Fraction(job.tau)
@@ -311,11 +304,11 @@ class ProxyOracle:
         """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
         if count < 0:
             raise UsageError(f"{count} examples asked for: at least 0 are allowed")
-        answers = list[Answer]()
+        answers = list[messages.Answer]()
         drawn = 0
         while not answers or (drawn < count and not answers[-1].short):
             try:
-                answers.append(self._answer(Draw(min(int(count) - drawn, 1 << 62))))
+                answers.append(self._answer(messages.Draw(min(int(count) - drawn, 1 << 62))))
             except Spent:
                 if not drawn:
                     raise
@@ -329,25 +322,25 @@ class ProxyOracle:
     def ask(self, query: StatisticalQuery) -> float:
         """Answer one query within tau of its expectation; this process sees no label for it."""
         if isinstance(query, Character):
-            message = Ask("character", list(map(int, query.subset)))
+            message = messages.Ask("character", list(map(int, query.subset)))
         elif isinstance(query, Correlational):
-            message = Ask("correlational")
+            message = messages.Ask("correlational")
         elif not hasattr(query, "values"):
             what = type(query).__name__
             raise UsageError(f"a {what} given: a query of hardness.oracles is needed")
         else:
-            message = Ask("factor" if isinstance(query, FactorQuery) else "levels")
+            message = messages.Ask("factor" if isinstance(query, FactorQuery) else "levels")
             if hasattr(query, "require"):
                 query.require(self.family)
         answer, raised = self._answer(message), None
-        while isinstance(answer, Evaluate):
+        while isinstance(answer, messages.Evaluate):
             table = np.empty(0)
             try:
                 table = np.asarray(_table(query, self.family, answer), np.float64)
             except Exception as error:
                 raised = error
             try:
-                answer = self._answer(Values(table))
+                answer = self._answer(messages.Values(table))
             except UsageError as refused:
                 raise (raised or refused) from None
         return answer.value
@@ -360,23 +353,23 @@ class ProxyOracle:
         labels, each = np.empty(tokens.shape), max(1, SENT // (8 * tokens[:1].size or 1))
         for start in range(0, len(tokens), each):
             part = slice(start, start + each)
-            labels[part] = self._answer(Label(tokens[part])).arrays["y"]
+            labels[part] = self._answer(messages.Label(tokens[part])).arrays["y"]
         return labels
 
     def _answer(self, message: Message) -> Any:
         """Ask the parent; raises what it refuses with."""
         self._channel.tell(message)
         answer, meter = self._channel.hear(), self.meter
-        if isinstance(answer, Answer | Refusal):
+        if isinstance(answer, messages.Answer | messages.Refusal):
             meter.examples, meter.queries, meter.values = answer.used
-        if isinstance(answer, Refusal):
+        if isinstance(answer, messages.Refusal):
             if answer.spent:
                 raise Spent(answer.spent)
             raise (Unsupported if answer.unsupported else UsageError)(answer.reason)
         return answer
 
 
-def _table(query: Any, family: Family, message: Evaluate) -> Any:
+def _table(query: Any, family: Family, message: messages.Evaluate) -> Any:
     """Evaluate a query on tokens: h (n, k, d), or at all factors or levels of labels (n, ...)."""
     if "x" in message.arrays:
         return query.h(message.arrays["x"])

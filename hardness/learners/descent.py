@@ -7,14 +7,14 @@ so that the training loss is an estimate of the population's; in several it is n
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Outcome, require_at_least
+from hardness.learners.learner import SPENT, BuiltIn, Outcome
 from hardness.oracles import Spent
-from instances.family import require
+from instances.parameters import OneOf, Range
 
 _OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
 
@@ -24,23 +24,15 @@ Slope = Callable[[Array, Array, Array], tuple[float, Array]]
 Enough = Callable[[int, float, Batch], bool]
 
 
-class Descent:
+class Descent(BuiltIn):
     """What learners by descent share: an optimizer, checked, and the one loop that descends."""
 
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
-    least: ClassVar[dict[str, int]]  # of parameters
     model: ClassVar[str]
 
-    optimizer: str
-    rate: float
-    batch: int
-    steps: int
-
-    def __post_init__(self) -> None:
-        known = f"optimizer={self.optimizer} given: one of {', '.join(_OPTIMIZERS)}"
-        require(self.optimizer in _OPTIMIZERS, known)
-        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        require_at_least(self, **self.least)
+    optimizer: Annotated[str, OneOf((*_OPTIMIZERS,))]
+    rate: Annotated[float, Range(above=0, most=100)]
+    batch: Annotated[int, Range(1)]
+    steps: Annotated[int, Range(1)]
 
     @property
     def method(self) -> str:

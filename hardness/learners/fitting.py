@@ -85,10 +85,10 @@ class Data:
         return Data(x=self.x[start:stop], y=self.y[start:stop], rows=self.rows)
 
 
-def _real(name: str, given: Any) -> Array:
+def _real(name: str, value: Any) -> Array:
     """Read an array of real numbers; raises UsageError for ragged, complex or other values."""
     try:
-        found = np.asarray(given)
+        found = np.asarray(value)
     except ValueError as error:
         raise UsageError(f"{name} is ragged: it must be an array (n, k, d)") from error
     if found.dtype.kind not in "biuf":

@@ -13,40 +13,37 @@ through 0 .. m on it, so values on it differ, and between two that differ bisect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import Hypothesis, Outcome, member, nothing
+from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, member, nothing
 from hardness.oracles import ValueOracle
 from instances.coded import Coded, HiddenSet, require_coded
-from instances.family import Family, require
+from instances.family import Family
+from instances.parameters import Range
 
 Signs = NDArray[np.int8]
 Array = NDArray[np.float64]
 Ask = Callable[[Signs], Array]  # (n, places) -> (n,)
 
-_MOST = 1 << 26  # values of a run: minutes
+_MAX_VALUES = 1 << 26  # values of a run: minutes
 _NUMBERS = 1 << 22  # in the tokens of a call
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flips:
+class Flips(BuiltIn):
     """Flips one place after the other; noisy answers are asked again, and the majority counts.
 
     confidence: that all majorities are right.
     """
 
     name: ClassVar[str] = "flips"
-    revision: ClassVar[int] = 1
     access: ClassVar[Literal["values"]] = "values"
     about: ClassVar[str] = "a hidden set by single flips of chosen tokens: about d values"
 
-    confidence: float = 0.99
-
-    def __post_init__(self) -> None:
-        require(0 < self.confidence < 1, f"confidence={self.confidence} given: above 0 and below 1")
+    confidence: Annotated[float, Range(above=0, below=1)] = 0.99
 
     def supports(self, family: Family) -> str | None:
         """Return None for hidden sets, or the reason."""
@@ -55,10 +52,10 @@ class Flips:
         if (hidden := family.hides) is None:
             return "its members are no functions of how many places of a hidden set are -1"
         values = most_questions(hidden, family.d - 1) * self._times(hidden, family)
-        if values <= _MOST:
+        if values <= _MAX_VALUES:
             return None
         return (
-            f"it would ask {values:.3g} values, at most {_MOST} are asked: "
+            f"it would ask {values:.3g} values, at most {_MAX_VALUES} are asked: "
             f"noise={float(family.noise):g} is too near to 1/2"
         )
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Resource
-from instances.family import Family, Secret, require
+from instances.family import Family, Secret
 from instances.layer import AttentionLayer
-from instances.parameters import canonical
+from instances.parameters import canonical, require_declared
 
 Access = Literal["examples", "queries", "values", "either"]  # either: it chooses as it runs
 # What a learner sees, as runs/classes.py says; "examples": one from a file chooses how it looks.
@@ -153,11 +153,22 @@ class Learner(Protocol):
         """Learn from an oracle of examples, queries, values or all of them, as `access` says."""
 
 
-def require_at_least(learner: Any, **least: int) -> None:
-    """Check parameters of a learner against their least values; raises UsageError."""
-    for name, bound in least.items():
-        value = getattr(learner, name)
-        require(value >= bound, f"{name}={value} given: it must be an integer of at least {bound}")
+class BuiltIn:
+    """What the learners of this package share: frozen dataclasses that declare their parameters.
+
+    They learn from examples of any family and do not compute long, where they say nothing else.
+    """
+
+    revision: ClassVar[int] = 1
+    access: ClassVar[Access] = "examples"
+    computes_long: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_declared(self)
+
+    def supports(self, family: Family) -> str | None:
+        """Return None, or the reason why it cannot run on a family."""
+        return None
 
 
 def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
@@ -172,7 +183,7 @@ def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
 def innermost(learner: Any) -> Any:
     """Give the learner that a decoder asks, or the learner itself."""
     while getattr(learner, "name", "") == "decode":
-        learner = learner.of
+        learner = learner.learner
     return learner
 
 

@@ -8,7 +8,7 @@ random layers it needs fewer examples and less time than the learner that has on
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -16,10 +16,12 @@ from scipy.sparse.linalg import LinearOperator
 
 from hardness.learners.attention import Array, Linearized, columns, linearize
 from hardness.learners.fitting import Data, Fit, draw, fit_of
-from hardness.learners.learner import Hypothesis, Outcome, View, no_softmax_heads, require_at_least
+from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, View, no_softmax_heads
 from hardness.oracles import ExampleOracle, Spent
-from instances.family import Family, require
+from instances.errors import require
+from instances.family import Family
 from instances.limits import require_memory
+from instances.parameters import Range
 
 End = Literal["exact", "flat", "steps"]
 _EXACT = 1e-27  # relative error on the examples: rounding is all
@@ -100,7 +102,7 @@ def enough(m: int, k: int, d: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Levenberg:
+class Levenberg(BuiltIn):
     """Fits `heads` heads (0: as many as the family's layers have) to `examples` (0: enough).
 
     From `restarts` random starts, `steps` steps each; a fifth of the examples is held out, and the
@@ -110,18 +112,17 @@ class Levenberg:
 
     name: ClassVar[str] = "levenberg"
     revision: ClassVar[int] = 3
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer fitted by Levenberg-Marquardt, random starts"
     computes_long: ClassVar[bool] = True
 
-    heads: int = 0
-    restarts: int = 4
-    examples: int = 0
-    steps: int = 100
+    heads: Annotated[int, Range(0)] = 0
+    restarts: Annotated[int, Range(1)] = 4
+    examples: Annotated[int, Range(0)] = 0
+    steps: Annotated[int, Range(1)] = 100
 
     def __post_init__(self) -> None:
-        require_at_least(self, heads=0, examples=0, restarts=1, steps=1)
+        super().__post_init__()
         require(self.examples != 1, "examples=1 given: 2 are needed at least, one is held out")
 
     def supports(self, family: Family) -> str | None:

@@ -12,18 +12,19 @@ place. [GVL13, section 5.3]
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq, qr
 
-from hardness.learners.learner import SPENT, Hypothesis, Outcome, View
+from hardness.learners.learner import SPENT, BuiltIn, Hypothesis, Outcome, View
 from hardness.oracles import ExampleOracle, Spent
 from instances.dense import Dense
-from instances.errors import UsageError
-from instances.family import Family, require
+from instances.errors import UsageError, require
+from instances.family import Family
 from instances.limits import require_memory
+from instances.parameters import OneOf
 
 Array = NDArray[np.float64]
 _LEAST_BLOCK = 512
@@ -231,7 +232,7 @@ class LeastSquares:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lifted:
+class Lifted(BuiltIn):
     """Least squares on `features` ("auto": "cubic" of linear attention, else "softmax").
 
     oversample: examples, as a multiple of the fewest that tell all coefficients; 0: as many as are
@@ -241,18 +242,14 @@ class Lifted:
     name: ClassVar[str] = "lifted"
     computes_long: ClassVar[bool] = True
     revision: ClassVar[int] = 2
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "least squares on cubic features: linear attention, exactly"
 
-    features: str = "auto"
+    features: Annotated[str, OneOf(("auto", *MAPS))] = "auto"
     oversample: float = 0.0
 
     def __post_init__(self) -> None:
-        require(
-            self.features in ("auto", *MAPS),
-            f"features={self.features} given: auto, {' or '.join(MAPS)}",
-        )
+        super().__post_init__()
         require(
             self.oversample == 0 or 1 <= self.oversample <= 10**6,
             f"oversample={self.oversample} given: from 1 to 1000000, or 0 for as many examples as "

@@ -43,7 +43,7 @@ class Matching:
         }
 
 
-def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
+def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
     """Pair the heads so that the sum of their relative errors is least. [Kuh55]
 
     If the last coordinate of every token is 1, the differences of tokens are 0 there. So no label
@@ -55,23 +55,25 @@ def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
     >>> match(swapped, truth).heads
     (1, 0)
     """
-    if found.d != truth.d:
-        raise UsageError(f"layers of dimensions {found.d} and {truth.d} given: they must be equal")
+    if learned.d != truth.d:
+        raise UsageError(
+            f"layers of dimensions {learned.d} and {truth.d} given: they must be equal"
+        )
     shown = truth.d - truth.constant
-    theta = distances(found.theta[:, :, :shown], truth.theta[:, :, :shown])
-    w = distances(found.w[:, :shown], truth.w[:, :shown])
+    theta = distances(learned.theta[:, :, :shown], truth.theta[:, :, :shown])
+    w = distances(learned.w[:, :shown], truth.w[:, :shown])
     rows, partners = linear_sum_assignment(theta + w)
     pairs = {int(i): int(j) for i, j in zip(rows, partners, strict=True)}
     return Matching(
         heads=tuple(pairs.get(i) for i in range(truth.m)),
         theta=tuple(float(theta[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
         w=tuple(float(w[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
-        spare=tuple(j for j in range(found.m) if j not in pairs.values()),
+        spare=tuple(j for j in range(learned.m) if j not in pairs.values()),
     )
 
 
-def distances(found: Array, truth: Array) -> Array:
+def distances(learned: Array, truth: Array) -> Array:
     """Relative Frobenius distances, (f, d, d) and (t, d, d) -> (t, f)."""
-    out = np.array([[np.linalg.norm(a - b) for a in found] for b in truth])
+    out = np.array([[np.linalg.norm(a - b) for a in learned] for b in truth])
     norms = np.linalg.norm(truth, axis=(1, 2))
     return np.asarray(out / np.where(norms > 0, norms, 1.0)[:, None])

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from hardness.oracles import Epochs, ExampleOracle, Rounds
 from instances import tokens
 from instances.coded import Coded, as_coded, reduce, require_coded
 from instances.dense import Dense
-from instances.family import Examples, Family, require
+from instances.family import Examples, Family
 from instances.limits import require_memory
-from instances.parameters import later
+from instances.parameters import OneOf, Range, later
 
 _SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once
@@ -52,19 +52,14 @@ class Mlp(Descent):
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
     model: ClassVar[str] = "A ReLU network"
-    least: ClassVar[dict[str, int]] = {"width": 1, "batch": 1, "steps": 1, "epochs": 0}
 
-    width: int = 100
+    width: Annotated[int, Range(1)] = 100
     optimizer: str = "adam"
     rate: float = 0.005
     batch: int = 256
     steps: int = 60_000
-    epochs: int = later(0)
-    view: str = later("z")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.view in ("z", "tokens"), f"view={self.view} given: z or tokens")
+    epochs: Annotated[int, Range(0)] = later(0)
+    view: Annotated[str, OneOf(("z", "tokens"))] = later("z")
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and real labels."""

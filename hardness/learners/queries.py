@@ -20,16 +20,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Access, Hypothesis, Outcome, member, nothing
+from hardness.learners.learner import SPENT, Access, BuiltIn, Hypothesis, Outcome, member, nothing
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
 from hardness.oracles.means import can_follow, listed, unlisted
 from instances import tokens
-from instances.family import Family, require
+from instances.family import Family
+from instances.parameters import Range
 from instances.sets import Symmetric
 
 _TOLERANCE = "the tolerance is too large: answers within it may hide every member"
@@ -119,10 +120,9 @@ class VersionSpace:
         return Hypothesis(predict=predict, outcome=outcome, details=details)
 
 
-class Asking(ABC):
+class Asking(BuiltIn, ABC):
     """A learner by queries, of characters or of members that are listed."""
 
-    revision: ClassVar[int] = 1
     access: ClassVar[Access] = "queries"
 
     def supports(self, family: Family) -> str | None:
@@ -187,10 +187,7 @@ class Pooled(Asking):
     name: ClassVar[str] = "pooled"
     about: ClassVar[str] = "statistical queries that test many candidates at once"
 
-    pool: int = 0
-
-    def __post_init__(self) -> None:
-        require(self.pool >= 0, f"pool={self.pool} given: it must be at least 0")
+    pool: Annotated[int, Range(0)] = 0
 
     def supports(self, family: Family) -> str | None:
         """Return None where every member can be followed, or the reason."""
@@ -227,7 +224,7 @@ class Pooled(Asking):
             while len(left) > 1:
                 chosen = independent(means.members[left], limit)
                 pool = Pool(sets=tuple(means.secret(row) for row in left[chosen]))
-                expected = means.of(pool)[left]
+                expected = means.expectations(pool)[left]
                 answer = oracle.ask(pool)
                 asked += 1
                 fits = np.abs(expected - answer) <= tau
@@ -242,8 +239,8 @@ class Pooled(Asking):
         return member(family, means.secret(left[0]), asked=asked, last_pool=limit)
 
 
-def independent(members: NDArray[np.int64], most: int) -> list[int]:
-    """Choose an odd number of rows, up to `most`, whose parities are independent over GF(2).
+def independent(members: NDArray[np.int64], limit: int) -> list[int]:
+    """Choose an odd number of rows, up to `limit`, whose parities are independent over GF(2).
 
     Independent parities are independent signs, so each has the same large mean under their pool.
 
@@ -259,13 +256,13 @@ def independent(members: NDArray[np.int64], most: int) -> list[int]:
         if vector:
             basis[vector.bit_length()] = vector
             chosen.append(i)
-            if len(chosen) == most:
+            if len(chosen) == limit:
                 break
     return chosen if len(chosen) % 2 else chosen[:-1]  # an even number would have ties
 
 
-def pool_size(tau: float, signal: float, most: int) -> int:
-    """The largest odd L up to `most` whose pool of independent parities has a mean above tau.
+def pool_size(tau: float, signal: float, limit: int) -> int:
+    """The largest odd L up to `limit` whose pool of independent parities has a mean above tau.
 
     The mean is signal C(L-1, (L-1)/2) / 2^(L-1).
 
@@ -273,7 +270,7 @@ def pool_size(tau: float, signal: float, most: int) -> int:
     (15, 19)
     """
     size, mean = 1, signal
-    while size + 2 <= most and mean * size / (size + 1) > tau:
+    while size + 2 <= limit and mean * size / (size + 1) > tau:
         mean *= size / (size + 1)
         size += 2
     return size

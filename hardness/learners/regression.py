@@ -11,18 +11,19 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import SPENT, Hypothesis, Predict, View, nothing, require_at_least
+from hardness.learners.learner import SPENT, BuiltIn, Hypothesis, Predict, View, nothing
 from hardness.learners.reduced import predictor
 from hardness.oracles import ExampleOracle, Spent
 from instances.coded import Coded, reduce, require_coded
 from instances.dense import Dense
 from instances.family import Examples, Family, Secret
 from instances.limits import require_memory
+from instances.parameters import Range
 from instances.sets import Symmetric
 from instances.symmetric import to_float
 
@@ -32,18 +33,12 @@ _BLOCK = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trivial:
+class Trivial(BuiltIn):
     """Predicts E[F] over the members of the family, and asks for no example."""
 
     name: ClassVar[str] = "trivial"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "nothing"
     about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
-
-    def supports(self, family: Family) -> str | None:
-        """Any family."""
-        return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Learn nothing."""
@@ -51,23 +46,14 @@ class Trivial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linear:
+class Linear(BuiltIn):
     """Least squares on 2d features of each token, from `oversample` tokens a feature."""
 
     name: ClassVar[str] = "linear"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "least squares on each token and the sum of all tokens"
 
-    oversample: int = 32
-
-    def __post_init__(self) -> None:
-        require_at_least(self, oversample=1)
-
-    def supports(self, family: Family) -> str | None:
-        """Any family of attention layers."""
-        return None
+    oversample: Annotated[int, Range(1)] = 32
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Add up the normal equations batch by batch, and solve them once."""
@@ -106,20 +92,15 @@ def features(x: NDArray[Any]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowDegree:
+class LowDegree(BuiltIn):
     """Fits a polynomial of degree `degree` to `oversample` examples a monomial."""
 
     name: ClassVar[str] = "lowdegree"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "z"
     about: ClassVar[str] = "least squares on monomials of z up to a degree"
 
-    degree: int = 2
-    oversample: int = 8
-
-    def __post_init__(self) -> None:
-        require_at_least(self, degree=0, oversample=2)
+    degree: Annotated[int, Range(0)] = 2
+    oversample: Annotated[int, Range(2)] = 8
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""
@@ -149,14 +130,14 @@ class LowDegree:
         try:
             while used < self.oversample * size:
                 wanted = min(_BLOCK, shown.enough(self.oversample * size - used))
-                z, values = shown.of(oracle.draw(wanted))
+                z, values = shown.read(oracle.draw(wanted))
                 features = _monomials(z, columns)
                 gram += features.T @ features
                 moments.append(features.T @ values)
                 used += len(z)
             moment = sum(moments[1:], moments[0])
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
-            z, values = shown.of(oracle.draw(_BLOCK))
+            z, values = shown.read(oracle.draw(_BLOCK))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
         fitted = (_monomials(z, columns) @ coefficients).ravel()
@@ -180,7 +161,7 @@ class _Factors:
     def __init__(self, family: Coded) -> None:
         self.family, self.bits, self.enough = family, family.d - 1, family.enough
 
-    def of(self, examples: Examples) -> tuple[Array, Array]:
+    def read(self, examples: Examples) -> tuple[Array, Array]:
         block = reduce(examples)
         return block.z(), block.values
 
@@ -197,7 +178,7 @@ class _Rows:
     def enough(self, rows: int) -> int:
         return -(-rows // self.count)
 
-    def of(self, examples: Examples) -> tuple[Array, Array]:
+    def read(self, examples: Examples) -> tuple[Array, Array]:
         x, y = examples.x, examples.y - self.family.known(examples.x)
         return self._turned(x), y[:, : self.count].reshape(-1, self.family.d)
 

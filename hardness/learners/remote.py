@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.learners import messages
 from hardness.learners.boundary import SENT, Child, sandboxed, take
 from hardness.learners.learner import (
     SPENT,
@@ -29,28 +30,7 @@ from hardness.learners.learner import (
     Outcome,
     ended_early,
 )
-from hardness.learners.messages import (
-    Answer,
-    Array,
-    Ask,
-    Draw,
-    End,
-    Ended,
-    Evaluate,
-    Idle,
-    Job,
-    Label,
-    Learned,
-    Message,
-    Pickled,
-    Predict,
-    Ready,
-    Refusal,
-    Unsupported,
-    Values,
-    from_child,
-    packed,
-)
+from hardness.learners.messages import Array, Message, Unsupported, from_child, packed
 from hardness.oracles import clock
 from hardness.oracles.budget import Budget, Meter, Spent
 from hardness.oracles.query import Character, StatisticalQuery, bounded
@@ -64,7 +44,7 @@ from instances.userfile import pickled
 _LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
 _NUMBERS = 1 << 20  # of a query's table that is sent at once
 _DEEP = 6  # levels of what a user's learner reports
-_OWN = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)  # what it may say of itself
+_CLAIMABLE = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)  # what it may say of itself
 _M = TypeVar("_M", bound=Message)
 _ABSENT = ("FileNotFoundError", "PermissionError", "OSError")  # what a sandbox makes it raise
 
@@ -158,12 +138,12 @@ class Talk:
         self._predicting = 0.0  # seconds
         self._printed: dict[str, Any] | None = None  # once it is over
 
-    def begin(self, learns: bool = True) -> Ready:
+    def begin(self, learns: bool = True) -> messages.Ready:
         """Tell the child its job, and wait until it has loaded the learner."""
         tau, budget = getattr(self.oracle, "tau", None), self.oracle.meter.budget
         with self.child.within(_LOADING):
-            self.tell(Job(budget=budget, tau=tau and str(tau), learns=learns, **self._job))
-            return self.hear(Ready)
+            self.tell(messages.Job(budget=budget, tau=tau and str(tau), learns=learns, **self._job))
+            return self.hear(messages.Ready)
 
     def learn(self) -> Hypothesis:
         """Serve the learner until it has learned: its hypothesis. Raises what it raised."""
@@ -193,8 +173,8 @@ class Talk:
         if self._printed is None:
             self._printed, clean = {}, False  # it may serve another run from here on
             with suppress(Failed), self.child.within(_GRACE):
-                self.tell(End())
-                clean = self.hear(Idle).clean
+                self.tell(messages.End())
+                clean = self.hear(messages.Idle).clean
             self._printed = self.child.leave() if clean else self.child.close()
         return self._printed
 
@@ -213,12 +193,14 @@ class Talk:
             message = from_child(content)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise self.child.failure() from error
-        if isinstance(message, Ended):
+        if isinstance(message, messages.Ended):
             cause = _cause(message, self.child.sandboxed)
             if message.why in ("memory", "exited"):
                 raise self.child.failure(cause)
             raise self.rested(cause)
-        if not isinstance(message, kind) or (isinstance(message, Pickled) and "file" in self._job):
+        if not isinstance(message, kind) or (
+            isinstance(message, messages.Pickled) and "file" in self._job
+        ):
             raise self.child.failure()
         return message
 
@@ -230,13 +212,13 @@ class Talk:
     def serve(self, message: Message) -> None:
         """Answer what a learner asks for, or keep what it offers."""
         meter = self.oracle.meter
-        kind: Any = Answer
+        kind: Any = messages.Answer
         try:
-            if isinstance(message, Draw):
+            if isinstance(message, messages.Draw):
                 content = self._draw(message.count)
-            elif isinstance(message, Ask):
+            elif isinstance(message, messages.Ask):
                 content = {"value": float(self._ask(message))}
-            elif isinstance(message, Label):
+            elif isinstance(message, messages.Label):
                 content = {"arrays": {"y": self._label(message.x)}}
             else:
                 hypothesis = self.hypothesis(message)
@@ -244,9 +226,9 @@ class Talk:
                     meter.offer(hypothesis)
                 return
         except Spent as spent:
-            kind, content = Refusal, {"spent": spent.resource}
+            kind, content = messages.Refusal, {"spent": spent.resource}
         except ToolkitError as error:
-            kind, content = Refusal, {"reason": str(error)[:2000]}
+            kind, content = messages.Refusal, {"reason": str(error)[:2000]}
             content["unsupported"] = isinstance(error, Unsupported)
         self.tell(kind((meter.examples, meter.queries, meter.values), **content))
 
@@ -258,7 +240,7 @@ class Talk:
         drawn = self.oracle.draw(count)
         return {"arrays": drawn.tensors, "count": len(drawn), "short": len(drawn) < count}
 
-    def _ask(self, message: Ask) -> float:
+    def _ask(self, message: messages.Ask) -> float:
         """Have the oracle answer a query."""
         if not hasattr(self.oracle, "ask"):
             raise Unsupported("a query was asked: this oracle has examples")
@@ -271,10 +253,10 @@ class Talk:
         answer: float = self.oracle.ask(query)
         return answer
 
-    def _evaluate(self, message: Evaluate, shape: tuple[int, ...]) -> Array:
+    def _evaluate(self, message: messages.Evaluate, shape: tuple[int, ...]) -> Array:
         """Have the child evaluate a query: float64 of a shape."""
         self.tell(message)
-        values = self.hear(Values).y
+        values = self.hear(messages.Values).y
         if values.shape != shape:  # it raised in the learner's code, which goes on from there
             raise ToolkitError("a query could not be evaluated")
         return self._numbers(values, shape)
@@ -299,8 +281,8 @@ class Talk:
         for start in range(0, len(x), each):
             part, asked = x[start : start + each], clock.now()
             with self.child.within(seconds - self._predicting):
-                self.tell(Predict(part))
-                y = self._numbers(self.hear(Values).y, part.shape)
+                self.tell(messages.Predict(part))
+                y = self._numbers(self.hear(messages.Values).y, part.shape)
             self._predicting += clock.now() - asked
             if wrong := int((~np.isfinite(y)).sum()):
                 reason = f"{wrong} of {y.size} not finite"
@@ -316,7 +298,7 @@ class Talk:
 
     def hypothesis(self, message: Any) -> Hypothesis:
         """Build the hypothesis that a child has or offers; raises what the learner raised."""
-        if isinstance(message, Pickled):  # of a learner of this package
+        if isinstance(message, messages.Pickled):  # of a learner of this package
             content: Any = pickle.loads(message.content)
             if isinstance(content, BaseException):
                 self.end()
@@ -334,7 +316,7 @@ class Talk:
         return Hypothesis(
             predict=predict,
             secret=_claimed(message.secret, family),
-            outcome=outcome if outcome in _OWN else None,
+            outcome=outcome if outcome in _CLAIMABLE else None,
             details={"reported": details} if details else {},
             layer=layer,
             model=message.weights or None,
@@ -342,10 +324,10 @@ class Talk:
         )
 
 
-_SERVED: Any = Draw | Ask | Label | Learned | Pickled
+_SERVED: Any = messages.Draw | messages.Ask | messages.Label | messages.Learned | messages.Pickled
 
 
-def _cause(message: Ended, sandbox: bool) -> Failed:
+def _cause(message: messages.Ended, sandbox: bool) -> Failed:
     """Say why there is no hypothesis, in words that are fit to be shown."""
     words, why = _cleaned(dict(message.words)), message.why
     if why == "spent":  # the learner did not catch it
@@ -409,7 +391,7 @@ def _claimed(numbers: list[int] | None, family: Family) -> Secret | None:
 
 @dataclass(frozen=True)
 class _Evaluated:
-    evaluate: Callable[[Evaluate, tuple[int, ...]], Array]
+    evaluate: Callable[[messages.Evaluate, tuple[int, ...]], Array]
 
     def picked(
         self, name: str, tokens: Array, place: Array, columns: int, factors: Sequence[float] = ()
@@ -417,7 +399,7 @@ class _Evaluated:
         """Have tokens (n, ...) evaluated in all columns, and take those of `place` (n,): (n,)."""
         out = np.empty(len(tokens))
         for rows in _blocks(len(tokens), columns):
-            message = Evaluate({name: tokens[rows]}, list(factors))
+            message = messages.Evaluate({name: tokens[rows]}, list(factors))
             table = self.evaluate(message, (len(tokens[rows]), columns))
             # All of it must be in range: a refusal then says nothing of the labels.
             bounded(table.reshape(-1), table.size)
@@ -442,7 +424,7 @@ class _Correlational(_Evaluated):
         out, each = np.empty(len(examples)), examples.family.k * examples.family.d
         for rows in _blocks(len(examples), each):
             part = examples.cut(rows.start, rows.stop)
-            h = self.evaluate(Evaluate({"x": part.x}), part.y.shape)
+            h = self.evaluate(messages.Evaluate({"x": part.x}), part.y.shape)
             out[rows] = np.sum(part.y * h, axis=(1, 2))
         return bounded(out, len(examples))
 

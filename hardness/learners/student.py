@@ -3,7 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from instances.coded import Coded
 from instances.family import Family
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import later
+from instances.parameters import Range, later
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +31,13 @@ class Student(Descent):
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
     model: ClassVar[str] = "An attention layer"
-    least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
 
     optimizer: str = "adam"
     rate: float = 0.01
     batch: int = 256
     steps: int = 4000
-    heads: int = 0
-    epochs: int = later(1)
+    heads: Annotated[int, Range(0)] = 0
+    epochs: Annotated[int, Range(1)] = later(1)
 
     def supports(self, family: Family) -> str | None:
         """Any family but those of linear attention."""

@@ -7,25 +7,25 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from hardness.learners.learner import Hypothesis, View, no_softmax_heads, require_at_least
+from hardness.learners.learner import BuiltIn, Hypothesis, View, no_softmax_heads
 from hardness.learners.plugins.load import adapt
 from hardness.learners.plugins.module import Module
 from hardness.oracles import ExampleOracle
-from instances.family import Family, require
+from instances.errors import require
+from instances.family import Family
 from instances.lazy import require_extra
+from instances.parameters import OneOf, Range
 
 
-class _Network(ABC):
+class _Network(BuiltIn, ABC):
     """What both share: parameters of training, and how they learn."""
 
-    access: ClassVar[Literal["examples"]] = "examples"
     view: ClassVar[View] = "tokens"
     name: ClassVar[str]
-    least: ClassVar[dict[str, int]]  # of parameters
 
     steps: int
     batch: int
@@ -33,7 +33,7 @@ class _Network(ABC):
     patience: int
 
     def __post_init__(self) -> None:
-        require_at_least(self, **self.least)
+        super().__post_init__()
         self._training(len)
 
     def _training(self, make: Callable[..., Any]) -> Module:
@@ -65,12 +65,11 @@ class Transformer(_Network):
     name: ClassVar[str] = "transformer"
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "a transformer encoder on the tokens, trained by AdamW"
-    least: ClassVar[dict[str, int]] = {"width": 1, "heads": 1, "layers": 1}
 
-    width: int = 32
-    heads: int = 4
-    layers: int = 2
-    positions: str = "learned"
+    width: Annotated[int, Range(1)] = 32
+    heads: Annotated[int, Range(1)] = 4
+    layers: Annotated[int, Range(1)] = 2
+    positions: Annotated[str, OneOf(("learned", "none"))] = "learned"
     steps: int = 4000
     batch: int = 256
     rate: float = 1e-3
@@ -78,16 +77,10 @@ class Transformer(_Network):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = self.positions in ("learned", "none")
-        require(known, f"positions={self.positions} given: learned or none")
         require(
             self.width % self.heads == 0,
             f"width={self.width} with heads={self.heads} given: the heads must divide the width",
         )
-
-    def supports(self, family: Family) -> str | None:
-        """Any family."""
-        return None
 
     def network(self, torch: Any, family: Family) -> Any:
         """Make an encoder: (n, k, d) -> (n, k, d)."""
@@ -122,9 +115,8 @@ class Attention(_Network):
     name: ClassVar[str] = "attention"
     revision: ClassVar[int] = 2
     about: ClassVar[str] = "an attention layer trained by AdamW in torch, in rounds"
-    least: ClassVar[dict[str, int]] = {"heads": 0}
 
-    heads: int = 0
+    heads: Annotated[int, Range(0)] = 0
     steps: int = 4000
     batch: int = 256
     rate: float = 1e-2

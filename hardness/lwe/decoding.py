@@ -9,7 +9,7 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 
 import math
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,20 @@ from hardness.lwe.models import (
     Setting,
     cut_line,
     log_delta,
+    roomy_dimension,
 )
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-from hardness.lwe.scan import TOYS, refine, scan, spread, window
+from hardness.lwe.record import Fields, NoEstimate
+from hardness.lwe.scan import refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
 _MOST = 4000.0  # bits: costs above it are of no interest
 _LN2 = math.log(2)
-_SMALL_N = 24  # up to which fewer samples are always tried
+_LATTICES, _ETAS = 1 << 15, 1 << 17  # pairs of beta and d, and of these and eta, that are all tried
+_AT_ONCE = 1 << 16  # points that are priced together
+_TOY = 48  # entries of a secret of which all guesses are tried
+_CLOSE = 1e-9
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
 Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
 Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
@@ -169,12 +173,13 @@ class Decoding:
         self.success = setting.success
         self.n = parameters.n
         self.rows = math.inf if parameters.rows is None else parameters.rows
-        self.reason = parameters.no_lattice or parameters.no_rows or parameters.too_few
-        if not self.reason and parameters.error is not None:
-            self.ln_width = parameters.ln_q - parameters.error.ln_deviation
-            self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
-            narrow = self.ln_width > math.log(2 * math.pi * math.e) / 2 and self.ln_ratio > 0
-            self.reason = "" if narrow else "the errors are too wide for q"
+        reason = parameters.no_lattice or parameters.too_few
+        if reason or parameters.error is None:
+            raise NoEstimate(reason)
+        self.ln_width = parameters.ln_q - parameters.error.ln_deviation
+        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+        if self.ln_width <= math.log(2 * math.pi * math.e) / 2 or self.ln_ratio <= 0:
+            raise NoEstimate("the errors are too wide for q")
 
     def blocks(self, bits: float) -> Integers:
         """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
@@ -228,6 +233,11 @@ class Decoding:
         least = np.minimum.accumulate(calls[::-1])[::-1]
         eta = np.where(calls <= least, np.arange(len(least)), len(least))
         return calls, np.minimum.accumulate(eta[::-1])[::-1]
+
+    @cached_property
+    def least_calls(self) -> Array:
+        """log2 of the cheapest call in the last eta vectors or more of them, by eta."""
+        return self._calls[0][np.minimum(self._calls[1], self.widest + 1)]
 
     def call(self, eta: Integers) -> Array:
         """Compute log2 of a call for a shortest vector of dimension eta + 1."""
@@ -304,101 +314,204 @@ def places(n: int) -> Integers:
 def search(
     lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 1
 ) -> Point | None:
-    """Scan beta, zeta and weights at the best dimension, then d and the last block too.
+    """Scan beta, zeta and weights at the best dimension; then all beta, d and eta behind a guess.
 
-    price: of arrays, as of a point. What it costs without guesses bounds block sizes and, to the
-    power `root`, guesses. If reading samples is what costs, fewer are tried. None if none decodes.
+    That is done in turns with all guesses near the best, until neither finds less; for small n
+    behind all guesses. price: of arrays, as of a point. What it costs without guesses bounds block
+    sizes and, to the power `root`, guesses. None if none decodes.
     """
-
-    def scanned(dimension: Callable[[Integers, Integers], Integers], *axes: Integers) -> float:
-        def cost(beta: Integers, zeta: Integers, weight: Integers) -> Array:
-            d = dimension(beta, zeta)
-            return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
-
-        point, bits = scan(cost, *axes, few=16 if len(axes[1]) == 1 else 8)
-        starts.append((*point, int(dimension(*map(np.array, point[:2]))), 0))
-        return min(bound, bits)
-
-    starts: list[Point] = []
     n, none = lattice.n, np.zeros(1, np.int64)
-    bound = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
-    best = lattice.best_dimension
-    for dimension in (best, lambda beta, zeta: np.maximum(beta + 1, n + 1), best):
-        bound = scanned(dimension, lattice.blocks(bound), none, none)
-    ends = [(2, _LARGEST_BLOCK), (0, 0), (0, 0), (2, lattice.widest), (0, 1 << 10)]
+    most = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
+    best: tuple[Point, float] = (2, 0, 0, n + 1, 0), most
+    starts: list[Point] = []
+
+    def at_best(beta: Integers, zeta: Integers, weight: Integers) -> Array:
+        d = lattice.best_dimension(beta, zeta)
+        return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
+
+    def improved(point: Point, bits: float) -> bool:
+        nonlocal best
+        lower = bits < best[1] - _CLOSE
+        best = (point, bits) if lower else best
+        return lower
+
+    def scanned(*axes: Integers) -> tuple[int, ...]:
+        at, bits = scan(at_best, *axes, few=8)
+        starts.append((*at, int(lattice.best_dimension(*map(np.array, at[:2]))), 0))
+        improved(starts[-1], bits)
+        return at
+
+    def behind(zeta: int, weight: int) -> bool:
+        each = 0.0
+        if guesses:
+            each = float(guesses.sets(np.array([zeta]), np.array([weight]))[0][0]) / root
+        return improved(*all_lattices(lattice, price, zeta, weight, each, best[1], root < 2))
+
+    scanned(lattice.blocks(best[1]), none, none)
+    behind(0, 0)
     if guesses and n > 1:
-        guesses.limit(root * bound)
+        guesses.limit(root * best[1])
         weights = spread(0, guesses.columns - 1, 7, dense=4)
-        bound = scanned(best, lattice.blocks(bound), places(n), weights)
-        ends[1:3] = (0, n - 1), (0, guesses.columns - 1)
-        beta, zeta, weight, *_ = starts[-1]  # once more, finer: each weight has a least of its own
+        beta, zeta, weight = scanned(lattice.blocks(best[1]), places(n), weights)
         near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
         out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
-        bound = scanned(best, np.unique(near), np.unique(out), window(weight, 3, *ends[2]))
-    beta, zeta, weight, d, _ = starts[-1]
-    if n <= _SMALL_N or bound < lattice.reading(zeta, d) + 1:
-        k = n - zeta
-        sizes = k + spread(1, max(1, d - k), 12)
-        starts += [(b, zeta, weight, int(d), 0) for d in sizes for b in {*TOYS, beta}]
-    steps = np.tile(
-        [
-            4,
-            *(min(v, high) for v, (_, high) in zip((4, 1), ends[1:3], strict=True)),
-            max(16, d // 64),
-            8,
-        ],
-        (len(starts), 1),
-    )
-    point, bits = refine(lambda *at: price(*at)["rop"], np.array(starts), steps, np.array(ends).T)
-    return point if math.isfinite(bits) else None
+        weights = window(weight, 3, 0, guesses.columns - 1)  # each has a least of its own
+        _, zeta, weight = scanned(np.unique(near), np.unique(out), weights)
+        tops = n - 1, guesses.columns - 1
+        ends = np.array([(2, 0, 0, 2, 0), (_LARGEST_BLOCK, *tops, lattice.widest, 1 << 10)])
+        lower = True
+        while lower:
+            lower = behind(zeta, weight)
+            lower |= improved(*all_guesses(lattice, price, guesses, *best))
+            start = np.array([*starts, best[0]])
+            steps = np.tile(
+                [4, min(4, tops[0]), min(1, tops[1]), max(16, best[0][3] // 64), 8], (len(start), 1)
+            )
+            lower |= improved(*refine(lambda *at: price(*at)["rop"], start, steps, ends))
+            starts = []
+            _, zeta, weight, *_ = best[0]
+        if n <= _TOY:
+            pairs = [(z, w) for z in range(n) for w in range(min(z, tops[1]) + 1)]
+            space, ln_prob = guesses.sets(*np.array(pairs).T)
+            least = log_repetitions(ln_prob, lattice.success) + space / root
+            for at in np.argsort(least):
+                if least[at] < best[1]:
+                    behind(*pairs[at])
+    return best[0] if best[1] < most else None
+
+
+def all_lattices(
+    lattice: Decoding,
+    price: Callable[..., Priced],
+    zeta: int,
+    weight: int,
+    each: float,
+    bound: float,
+    last: bool,
+) -> tuple[Point, float]:
+    """Find the least cost of all beta, d and eta behind one guess, if it is below a bound.
+
+    each: log2 of the targets of a try; last: whether there is a last block. Left out is what costs
+    more by its reduction or its call alone, then with the tries that the largest eta leaves. Of
+    very many lattices every second d is tried, or every third, ..; of very many eta too.
+    """
+    none: tuple[Point, float] = (2, 0, 0, lattice.n + 1, 0), math.inf
+    calls, largest = lattice.least_calls, 0
+    if last:
+        largest = int(np.searchsorted(calls, bound - each, "right")) - 1
+    reduce = lattice.model.cost
+    beta = np.arange(2, min(_LARGEST_BLOCK, lattice.widest) + 1)
+    low, top = np.maximum(beta, lattice.n - zeta + 1), lattice.best_dimension(beta, np.array(zeta))
+    cheapest = np.minimum(reduce(beta, low), reduce(beta, np.maximum(low, roomy_dimension(beta))))
+    beta, low, top = (v[(cheapest <= bound) & (low <= top)] for v in (beta, low, top))
+
+    def least_eta(beta: Integers, d: Integers) -> Integers:
+        zero = np.zeros_like(beta)
+        return lattice.last_block(beta, lattice.line(beta, zero + zeta, d), zero) if last else zero
+
+    def priced(beta: Integers, d: Integers, more: Integers) -> Priced:
+        return price(beta, np.full_like(beta, zeta), np.full_like(beta, weight), d, more)
+
+    if last and len(beta):
+        able = least_eta(beta, top) <= np.minimum(largest, top - 1)
+        beta, low, top = beta[able], low[able], top[able]
+    stride = 1 + int((top - low + 1).sum()) // _LATTICES
+    run, place = _runs((top - low) // stride + 1)
+    beta, d = beta[run], top[run] - stride * place
+    if not len(beta):
+        return none
+    least = least_eta(beta, d)
+    able = (least <= np.minimum(largest, d - 1)) & (reduce(beta, d) <= bound)
+    beta, d, least = beta[able], d[able], least[able]
+    if not len(beta):
+        return none
+    most = np.minimum(largest, d - 1) - least
+    tries = priced(beta, d, most)["repetitions"]
+    if last:
+        most = np.minimum(most, np.searchsorted(calls, bound - each - tries, "right") - 1 - least)
+    able = (tries + reduce(beta, d) <= bound) & (most >= 0)
+    beta, d, most = beta[able], d[able], most[able]
+    skip = 1 + int((most + 1).sum()) // _ETAS
+    run, place = _runs(most // skip + 1)
+    if not len(run):
+        return none
+    points = np.stack([beta[run], d[run], skip * place])
+    parts = np.array_split(points, -(-len(run) // _AT_ONCE), axis=1)
+    rop = np.concatenate([priced(*part)["rop"] for part in parts])
+    at, bits = int(rop.argmin()), float(rop.min())
+    b, dim, more = (int(v) for v in points[:, at])
+    point = (b, zeta, weight, dim, more)
+    if max(stride, skip) > 1 and math.isfinite(bits):
+        steps = np.array([[4, 0, 0, 4 * stride, 4 * skip if last else 0]])
+        ends = np.array(
+            [(2, zeta, weight, 2, 0), (_LARGEST_BLOCK, zeta, weight, lattice.widest, 1 << 10)]
+        )
+        return refine(lambda *at: price(*at)["rop"], np.array([point]), steps, ends)
+    return point, bits
+
+
+def all_guesses(
+    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses, point: Point, bits: float
+) -> tuple[Point, float]:
+    """Find the least cost of all zeta and weights near a point, at its beta, of a few d and eta."""
+    beta, zeta, weight, d, more = point
+    n, best = lattice.n, (point, bits)
+    near = window(zeta, max(64, n // 16), 0, n - 1, max(1, n // 512))
+    z, w = np.meshgrid(near, window(weight, 16, 0, guesses.columns - 1), indexing="ij")
+    z, w = z[w <= z], w[w <= z]
+    b = np.full_like(z, beta)
+    top = lattice.best_dimension(b, z)
+    for dim in (top, np.minimum(top, n - z + d - (n - zeta))):
+        for last in {0, more}:
+            rop = price(b, z, w, dim, np.full_like(z, last))["rop"]
+            at = int(rop.argmin())
+            if rop[at] < best[1]:
+                best = (beta, int(z[at]), int(w[at]), int(dim[at]), last), float(rop[at])
+    return best
+
+
+def _runs(counts: Integers) -> tuple[Integers, Integers]:
+    """List runs of so many entries each: the run of each entry, and its place there.
+
+    >>> [v.tolist() for v in _runs(np.array([2, 3]))]
+    [[0, 0, 1, 1, 1], [0, 1, 0, 1, 2]]
+    """
+    run = np.repeat(np.arange(len(counts)), counts)
+    return run, np.arange(len(run)) - (np.cumsum(counts) - counts)[run]
 
 
 def decoded(
-    name: str,
-    source: str,
     lattice: Decoding,
     price: Callable[..., Priced],
     guesses: Guesses | None = None,
     root: int = 0,
-) -> Estimate:
-    """Estimate an attack at its least cost; root: which of the guesses is stored, none if 0."""
-    refused = partial(Estimate, name=name, kind="heuristic model", source=source)
-    if lattice.reason:
-        return refused(reason=lattice.reason)
+) -> Fields:
+    """Describe an attack at its least cost; root: which of the guesses is stored, none if 0."""
     point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
-        return refused(reason=reason)
+        raise NoEstimate(reason)
     beta, zeta, weight, d, _ = point
-    cost = {key: v[0] for key, v in price(*(np.array([v]) for v in point)).items()}
-    if not math.isfinite(cost["rop"]):
-        return refused(reason="more guesses than the lattice tells apart")
-    eta, m = int(cost["eta"]), d - (lattice.n - zeta)
-    stored = float(cost["space"]) / root if root else 0.0
+    at = {key: float(v[0]) for key, v in price(*(np.array([v]) for v in point)).items()}
+    if not math.isfinite(at["rop"]):
+        raise NoEstimate("more guesses than the lattice tells apart")
+    eta, m = int(at["eta"]), d - (lattice.n - zeta)
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
-    return Estimate(
-        name=name,
-        kind="heuristic model",
-        source=source,
-        rop=float(cost["rop"]),
-        red=float(cost["red"]),
-        svp=float(cost["svp"]),
-        mem=max(float(lattice.model.memory(max(beta, eta + 1))), stored),
-        sample_bits=lattice.parameters.label_bits(m),
-        repetitions=float(cost["repetitions"]),
-        space=float(cost["space"]),
-        prob=math.exp(float(cost["ln_prob"])),
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        eta=eta,
-        zeta=zeta,
-        weight=weight if zeta else None,
-        d=d,
-        m=m,
-        search="scan of beta, zeta, d, eta; all weights" if zeta else "scan of beta, d and eta",
-        note="; ".join(notes),
-        model=lattice.model.name,
-        shape=lattice.shape,
-    )
+    stored = at["space"] / root if root else 0.0
+    return {
+        **{key: at[key] for key in ("rop", "red", "svp", "repetitions", "space")},
+        "mem": max(float(lattice.model.memory(max(beta, eta + 1))), stored),
+        "sample_bits": lattice.parameters.label_bits(m),
+        "prob": math.exp(at["ln_prob"]),
+        "delta": math.exp(float(log_delta(beta))),
+        "beta": beta,
+        "eta": eta,
+        "zeta": zeta,
+        "weight": weight if zeta else None,
+        "d": d,
+        "m": m,
+        "search": "scan of beta, zeta, d, eta; all weights" if zeta else "all beta, d and eta",
+        "note": "; ".join(notes),
+    }

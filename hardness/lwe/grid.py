@@ -46,7 +46,7 @@ def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[s
             raise UsageError(f"{wrong}: a range of at most {most} values")
         return key, [f"{ends[1] or ''}{value}" for value in range(low, high + 1, step)]
     listed = [part.strip() for part in rest.split(",")]
-    if not all(listed) or len(set(listed)) < len(listed):
+    if "=" in rest or not all(listed) or len(set(listed)) < len(listed):
         raise UsageError(f"{wrong}: write n=512..1024..128, q=2^20..2^40..4 or h=32,64")
     return key, listed
 

@@ -284,6 +284,11 @@ def tuniform(bits: int, q: int) -> Law:
     """
     require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")
     half, count = 1 << bits, 2.0 ** (bits + 1)
+    require(
+        2 * half <= q,
+        f"TUniform of {bits} bits given with q={brief_count(q)}: it takes the "
+        f"{brief_count(2 * half + 1)} values -2^{bits} .. 2^{bits}",
+    )
     inner = uniform(1 - half, half, q)  # half of it, the other half is one less
     return replace(
         inner,

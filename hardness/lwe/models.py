@@ -7,6 +7,7 @@ are log2 of operations, lengths natural logarithms.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.lwe.success import SUCCESS
 from instances.errors import unknown
 from instances.family import require
+from instances.text import cut
 
 Array = NDArray[Any]  # of floats, or of truth values
 Integers = NDArray[np.int64]
 
-_SURE = 1e-12  # of failure: roots of 1 less it are still below 1
+MOST_SUCCESS = 1 - 1e-12  # whose roots are still below 1
 _FAR = 1e300  # ln of lengths that no vector has
 SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
 SMALL_BLOCK = 50  # below it models of cost say little
@@ -29,22 +31,11 @@ _SMALL_BETA = np.array([2.0, 5, 10, 15, 20, 25, 28, 40])
 _SMALL_LOG_DELTA = np.log([1.0219, 1.01862, 1.01616, 1.01485, 1.0142, 1.01342, 1.01331, 1.01295])
 
 
-def log_delta(beta: ArrayLike) -> Array:
-    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
-
-    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
-    interpolated between published values. It falls strictly.
-
-    >>> round(float(np.exp(log_delta(406))), 6)
-    1.003941
-    """
-    return _log_delta(beta)
-
-
 def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array]:
     """Read a formula of block sizes from a table, if they are integers below 2^14."""
     table = formula(np.arange(1 << 14))
 
+    @wraps(formula)
     def value(beta: ArrayLike) -> Array:
         beta = np.asarray(beta)
         if beta.dtype == np.int64 and beta.size and beta.max() < len(table):
@@ -55,7 +46,15 @@ def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array
 
 
 @_tabulated
-def _log_delta(beta: Array) -> Array:
+def log_delta(beta: Array) -> Array:
+    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
+
+    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
+    interpolated between published values. It falls strictly.
+
+    >>> round(float(np.exp(log_delta(406))), 6)
+    1.003941
+    """
     large = np.maximum(beta, _SMALL_BETA[-1])
     formula = np.log(np.pi * large) / large + np.log(large / (2 * np.pi * np.e))
     small = np.interp(beta, _SMALL_BETA, _SMALL_LOG_DELTA)
@@ -170,17 +169,13 @@ def _whole(bits: Array, rounded: Callable[[Array], Array]) -> Array:
     return np.where(bits < 50, np.log2(rounded(np.exp2(np.minimum(bits, 50.0)))), bits)
 
 
-def free_dimensions(beta: ArrayLike) -> Array:
+@_tabulated
+def free_dimensions(beta: Array) -> Array:
     """Compute by how many dimensions less than beta a sieve finds a shortest vector. [Ducas18]
 
     f = beta ln(4/3)/ln(beta/(2 pi e)); the formula is for large beta, and f is in proportion to
     beta below 40, where the formula would have it rise again.
     """
-    return _free_dimensions(beta)
-
-
-@_tabulated
-def _free_dimensions(beta: Array) -> Array:
     return beta * math.log(4 / 3) / np.log(np.maximum(beta, 40.0) / (2 * np.pi * np.e))
 
 
@@ -286,7 +281,7 @@ class Setting:
     def __post_init__(self) -> None:
         """Refuse a probability that no attack or every coin has; raises UsageError."""
         require(
-            0.5 <= self.success <= 1 - _SURE,
+            0.5 <= self.success <= MOST_SUCCESS,
             f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
         )
 
@@ -300,8 +295,8 @@ def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS)
     key = name.strip().lower()
     if _NAMED.get(key, key) not in MODELS:
         raise unknown("cost model", name, [*_NAMED, *MODELS])
-    if shape is not None and shape.lower() not in SHAPES:
-        raise unknown("shape", shape, list(SHAPES))
+    shown = f"unknown shape '{cut(shape or '', 60)}': one of {', '.join(SHAPES)}"
+    require(shape is None or shape.lower() in SHAPES, shown)
     return Setting(
         model=MODELS[_NAMED.get(key, key)], shape=(shape or "gsa").lower(), success=success
     )
@@ -346,19 +341,27 @@ def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Arra
     never = volume / d - d * slope  # the mean is at most as much more
     ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
     arrays = np.broadcast_arrays(last, *ends, d, slope, volume)
-    last, low, high, d, slope, volume = (np.array(x, float) for x in arrays)
+    whole, *bounds = (np.array(x, float) for x in arrays)
+    last, low, high, d, slope, volume = (x.ravel() for x in (whole, *bounds))
     below, above = np.minimum(low, volume / d) - slope * d, np.maximum(volume / d, high)
+    open_ = np.arange(last.size)  # whose volume is not yet right
     for _ in range(64):
-        start = np.clip(np.ceil((low - last) / slope), 0, d)
-        end = np.clip(np.floor((high - last) / slope) + 1, start, d)
+        start = np.maximum(0, np.minimum(np.ceil((low - last) / slope), d))
+        end = np.maximum(start, np.minimum(np.floor((high - last) / slope) + 1, d))
         inner = (end - start) * (last + slope * (start + end - 1) / 2)
         missing = volume - start * low - (d - end) * high - inner
-        if (abs(missing) <= 1e-13 * abs(volume) + 1e-12).all():
-            break
         below, above = np.where(missing > 0, last, below), np.where(missing > 0, above, last)
         newton = last + missing / np.maximum(end - start, 1)
-        last = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
-    return last, low, high
+        newton = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
+        wrong = abs(missing) > 1e-13 * abs(volume) + 1e-12
+        whole.flat[open_] = np.where(wrong, newton, last)
+        if not wrong.any():
+            break
+        open_, last = open_[wrong], newton[wrong]
+        low, high, d, slope, volume, below, above = (
+            x[wrong] for x in (low, high, d, slope, volume, below, above)
+        )
+    return whole, bounds[0], bounds[1]
 
 
 def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:

@@ -7,6 +7,7 @@ thousands of bits, errors of any width, rounding to a p that does not divide q.
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,7 +34,7 @@ from hardness.lwe.laws import (
     uniform,
 )
 from instances import numbers
-from instances.errors import unknown
+from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.lwe import Modular
 from instances.parameters import key_values, split_list
@@ -107,7 +108,8 @@ class LweParameters:
         """Why no attack applies to so few samples; empty where one may."""
         if self.samples is None or self.samples >= self.unique:
             return ""
-        return f"{self.samples} samples leave several secrets: {self.unique} single one out"
+        given = "1 sample leaves" if self.samples == 1 else f"{self.samples} samples leave"
+        return f"{given} several secrets: {self.unique} single one out"
 
     @property
     def rows(self) -> int | None:
@@ -135,7 +137,7 @@ class LweParameters:
             return "q = 2: a flip is as large as the modulus"
         if self.error is None or not self.error.deviation:
             return "no error: linear algebra does it"
-        return "" if self.secret.deviation else "there is one secret only"
+        return self.no_rows if self.secret.deviation else "there is one secret only"
 
     def shifted(self) -> "LweParameters":
         """Subtract the likeliest values of secrets and errors, which is public.
@@ -260,7 +262,7 @@ def _with_information(text: str, found: LweParameters) -> LweParameters:
 
 # ---- of words
 
-_SIZES = ("sigma", "alpha", "width", "eta", "weight")  # of an error
+_SIZES = ("sigma", "alpha", "width", "eta")  # of an error
 KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
 _POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
@@ -272,9 +274,9 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
     q: digits, or A^B+C. secret: binary, ternary, uniform, gaussian, cbd and tuniform (with
     `spread`), range (`spread` integers around 0, or LOW..HIGH); h: how many entries are not 0.
     error, of lwe: gaussian (`sigma`, or `alpha` = sigma/q), cbd and tuniform (`eta`), uniform
-    (`width` integers around 0, or LOW..HIGH), ternary or binary, of which `weight` among all
-    samples are not 0. Both may be a list [value:share,..]: of probabilities with sum 1, or of
-    integers, which count the entries that are not 0. p, of lwr: what q is rounded to.
+    (`width` integers around 0, or LOW..HIGH), ternary, binary or none. Both may be a list
+    [value:share,..]: of probabilities with sum 1, or of integers, which count the entries that are
+    not 0. p, of lwr: what q is rounded to.
 
     >>> parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64").log2_q
     25.0
@@ -313,7 +315,9 @@ def modulus(text: str, key: str = "q") -> int:
     >>> modulus("2^10-3")
     1021
     """
-    integer = long_integer(text, key)
+    integer = 0
+    with suppress(UsageError):
+        integer = long_integer(text, key)
     require(
         integer >= 2 and integer.bit_length() <= _MOST_BITS,
         f"{key}={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
@@ -361,7 +365,7 @@ _SMALL = {"binary": (0, 1), "ternary": (-1, 1)}
 _SECRETS = (*_SMALL, "uniform", *_SIZED)
 _ERRORS = {  # the keys of their sizes
     **{"gaussian": ("sigma", "alpha"), "cbd": ("eta",), "tuniform": ("eta",)},
-    **{"uniform": ("width",), "binary": ("weight",), "ternary": ("weight",), "none": ()},
+    **{"uniform": ("width",), "binary": (), "ternary": (), "none": ()},
 }
 
 
@@ -442,28 +446,22 @@ def _listed(text: str, key: str, n: int, q: int) -> Law:
 def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
     require("p" not in given, "p given with lwe: it is of lwr")
     kind, named = given.get("error", "gaussian"), [key for key in _SIZES if key in given]
-    counted = "a number of samples, of which it counts the errors that are not 0: --samples"
     if kind.startswith("["):
         require(not named, f"{', '.join(named)} given with error={cut(kind, 60)}: it has all")
         law = _listed(kind, "error", samples or _MOST_ROWS, q)
         bare = samples is None and law.weight is not None
-        require(not bare, f"error={cut(kind, 60)} given without {counted}")
+        require(not bare, f"error={cut(kind, 60)} given, which counts errors: give --samples")
         return law
     if kind not in _ERRORS:
         raise unknown("error", cut(kind, 60), [*_ERRORS, "[value:share,..]"])
-    keys, free = _ERRORS[kind], kind in ("none", *_SMALL)
+    keys = _ERRORS[kind]
     require(
-        set(named) <= set(keys) and (len(named) == 1 or (free and not named)),
+        set(named) <= set(keys) and len(named) == bool(keys),
         f"error={kind} given with {', '.join(named) or 'no size'}: it needs "
-        f"{' or '.join(f'{key}=...' for key in keys) or 'no size'}"
-        f"{' or nothing' if free and keys else ''}",
+        f"{' or '.join(f'{key}=...' for key in keys) or 'no size'}",
     )
     if kind in _SMALL:
-        law = uniform(*_SMALL[kind], q)
-        if not named:
-            return law
-        require(samples is not None, f"weight={given['weight']} given without {counted}")
-        return sparse(law, samples or 0, numbers.parse(given["weight"], int, "weight"))
+        return uniform(*_SMALL[kind], q)
     if kind == "none":
         return None
     [key] = named

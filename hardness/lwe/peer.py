@@ -129,6 +129,7 @@ def _gaussian(deviation: Fraction) -> tuple[str, str]:
 
 
 def _interval(low: Fraction, high: Fraction) -> tuple[str, str]:
+    require(low < high, f"a uniform law on {low}..{high} given: the first number is the smaller")
     name = _NAMED.get((int(low), int(high)))
     ends = f"{low}..{high}"
     return name or f"range,spread={ends}", f"error={name or f'uniform,width={ends}'}"
@@ -219,12 +220,6 @@ def _law(node: ast.expr, key: str, count: int | None) -> tuple[str, str]:
     room, _, name = ast.unparse(call.func).rpartition(".")
     if name not in _LAWS or not _ROOMS.issuperset(room.split(".")):
         raise _refused(f"{key}={ast.unparse(node)}")
-    named = {keyword.arg for keyword in call.keywords}
-    if name == "SparseTernary" and call.args and "n" not in named:  # once its length came first
-        old = "p" in named or (len(call.args) > 1 and _number(call.args[0]) == count)
-        if old:
-            first, *others = call.args
-            call = ast.Call(call.func, others, [*call.keywords, ast.keyword("n", first)])
     bound = {arg: value for arg, value in _bound(call, _LAWS[name]).items() if not _is_none(value)}
     values = {arg: _number(value) for arg, value in bound.items()}
     for arg, value in values.items():
@@ -255,8 +250,6 @@ def _number(node: ast.expr) -> Fraction:
             return Fraction(value if isinstance(value, int) else repr(value))
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
             return -_number(inner) if isinstance(sign, ast.USub) else _number(inner)
-        case ast.Call(func=name, args=[inner]) if ast.unparse(name).endswith("stddevf"):
-            return _scale(_number(inner))
         case ast.BinOp(left=first, op=sign, right=second) if type(sign) in _OPERATORS:
             left, right = _number(first), _number(second)
             bits, more = (

@@ -1,13 +1,16 @@
 """What an estimate is: the cost of one attack, and of all of them on one problem."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from hardness.bounds.certificate import Claim
-from hardness.lwe.models import SMALL_BLOCK
+from hardness.lwe.models import SMALL_BLOCK, Setting
+from hardness.lwe.parameters import LweParameters
 from instances.numbers import write
 from instances.result import Math, Result, TableRow, frame
 
@@ -129,6 +132,40 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         values = msgspec.structs.asdict(self)
         del values["name"]
         return {"applies": self.applies, "samples": self.samples, **values}
+
+
+Fields = dict[str, Any]  # of an estimate, by name
+
+
+class NoEstimate(Exception):
+    """An attack does not apply to a problem; the text says why."""
+
+
+def attack(
+    name: str, kind: Kind, source: str, reduces: bool = False
+) -> Callable[[Callable[..., Fields | Estimate]], Callable[..., Estimate]]:
+    """Make an estimate of the fields that a function of parameters and a setting returns.
+
+    reduces: whether it is of lattice reduction, whose model and shape the estimate names. Where the
+    function raises NoEstimate, the estimate has the reason alone.
+    """
+
+    def decorate(function: Callable[..., Fields | Estimate]) -> Callable[..., Estimate]:
+        @wraps(function)
+        def estimated(parameters: LweParameters, setting: Setting, *point: int) -> Estimate:
+            try:
+                fields = function(parameters, setting, *point)
+            except NoEstimate as why:
+                fields = {"reason": str(why)}
+            if isinstance(fields, Estimate):
+                return fields
+            if reduces:
+                fields |= {"model": setting.model.name, "shape": setting.shape}
+            return Estimate(name=name, kind=kind, source=source, **fields)
+
+        return estimated
+
+    return decorate
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -4,6 +4,7 @@ Names are read without regard to case, `_` or `-`, and under the names that othe
 Kyber512 is ml-kem-512. Moduli that a library gives as products of primes stand as 2^bits.
 """
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from instances.family import Family, require
 from instances.numbers import write
 from instances.parameters import split_list
 from instances.residues import next_prime
-from instances.spec import CatalogEntry, catalog, known, parse
+from instances.spec import OF_DATA, CatalogEntry, catalog, known, parse
 from instances.text import cut
 
 
@@ -112,6 +113,8 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
             parameters, family = parse_parameters(spec, count), None
         elif ":" in spec or spec in known():
             raise
+        elif os.sep in text or Path(text).suffix in OF_DATA:
+            raise UsageError(f"{cut(text, 80)} given: there is no such file or folder") from None
         else:
             names = [*SETS, *_ALIASES, *known()]
             raise unknown("set or family", spec, names, "`hardness estimate`") from None

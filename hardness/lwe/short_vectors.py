@@ -8,15 +8,16 @@ pi <x, b>/q has the mean e^(-D/2), D = (2 pi sigma_e L/q)^2. [MR09, EJK20]
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hardness.lwe.models import Array, Integers, Setting, log_delta
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-from hardness.lwe.scan import TOYS, refine, spread
+from hardness.lwe.record import Fields, NoEstimate
+from hardness.lwe.scan import TOYS, Cost, refine, scan, spread
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
@@ -37,12 +38,14 @@ class ShortVectors:
         """Read off what the lattices depend on."""
         self.parameters, self.model, self.success = parameters, setting.model, setting.success
         self.rows = math.inf if parameters.rows is None else parameters.rows
-        self.reason = parameters.no_lattice or parameters.no_rows
-        if not self.reason and parameters.error is not None:
-            relative = parameters.error.ln_deviation - parameters.ln_q
-            self.ln_scaled = parameters.secret.ln_deviation - relative  # of q sigma_s/sigma_e
-            self.ln_error = math.log(2 * math.pi) + relative
-            self.reason = "" if self.ln_scaled > 0 else WIDE
+        if parameters.no_lattice or parameters.error is None:
+            raise NoEstimate(parameters.no_lattice)
+        relative = parameters.error.ln_deviation - parameters.ln_q
+        self.ln_scaled = parameters.secret.ln_deviation - relative  # of q sigma_s/sigma_e
+        self.ln_error = math.log(2 * math.pi) + relative
+        self.most = float(setting.model.cost(LARGEST_BLOCK, LARGEST_BLOCK))
+        if self.ln_scaled <= 0:
+            raise NoEstimate(WIDE)
 
     def samples(self, beta: Any, k: Any, shift: Any = 0.0) -> Integers:
         """Find the m of the shortest vectors: k ln(q sigma_s/sigma_e) = d^2 ln delta."""
@@ -76,6 +79,13 @@ class ShortVectors:
             "k": k,
         }
 
+    def scanned(self, best: Cost, *axes: ArrayLike) -> tuple[tuple[int, ...], float]:
+        """Scan block sizes where nothing is guessed; raises NoEstimate if no vectors tell."""
+        point, rop = scan(best, self.blocks(self.most), *axes)
+        if not rop < self.most:
+            raise NoEstimate(WIDE)
+        return point, rop
+
     def blocks(self, bits: float) -> Integers:
         """List block sizes of a coarse grid, of which one call costs at most 2^bits."""
         sizes = spread(2, LARGEST_BLOCK, 400, dense=512).astype(float)
@@ -84,15 +94,16 @@ class ShortVectors:
 
 
 def refined(
-    cost: Callable[..., Array],
+    price: Callable[..., Priced],
     point: tuple[int, ...],
     m: int,
     lattice: ShortVectors,
-    ranges: list[tuple[int, int]],
-) -> tuple[int, ...]:
-    """Search m too, from that of the shortest vectors and from fewer: (beta, m, others).
+    ranges: Sequence[tuple[int, int]] = (),
+) -> tuple[list[int], Fields]:
+    """Search m too, from that of the shortest vectors and from fewer.
 
-    point: beta and other parameters, within `ranges`.
+    point: beta and other parameters, within `ranges`. Returned are those others, and the fields of
+    an estimate at the point of least cost.
     """
     beta, *others = point
     small = lattice.parameters.n <= _SMALL_N  # with blocks that cost models say little of
@@ -103,40 +114,20 @@ def refined(
     steps = np.tile(
         [4, max(1, m // 16), *(min(2, high - low) for low, high in ranges)], (len(starts), 1)
     )
-    return refine(cost, starts, steps, ends)[0]
-
-
-def dual_estimate(
-    name: str, source: str, lattice: ShortVectors, priced: Priced, beta: int, m: int, **more: Any
-) -> Estimate:
-    """Make the estimate of an attack at one point, of its prices there."""
-    at = {key: float(np.ravel(value)[0]) for key, value in priced.items()}
-    shown = {
+    (beta, m, *others), _ = refine(lambda *at: price(*at)["rop"], starts, steps, ends)
+    prices = price(*(np.array([v]) for v in (beta, m, *others)))
+    at = {key: float(np.ravel(value)[0]) for key, value in prices.items()}
+    return others, {
+        **{key: at[key] for key in ("rop", "red", "guess")},
         "standing": "contested",
         "note": f"2^{max(0.0, at['count']):.1f} short vectors",
         "mem": at["number"] + math.log2(at["sieve"]),
-        **more,
+        "sample_bits": float(lattice.parameters.label_bits(m)),
+        "prob": lattice.success,
+        "delta": math.exp(float(log_delta(beta))),
+        "beta": beta,
+        "sieve": int(at["sieve"]),
+        "d": int(at["k"]) + m,
+        "m": m,
+        "search": "scan of all parameters",
     }
-    return Estimate(
-        name=name,
-        kind="heuristic model",
-        source=source,
-        rop=at["rop"],
-        red=at["red"],
-        guess=at["guess"],
-        sample_bits=float(lattice.parameters.label_bits(m)),
-        prob=lattice.success,
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        sieve=int(at["sieve"]),
-        d=int(at["k"]) + m,
-        m=m,
-        model=lattice.model.name,
-        shape="gsa",
-        **shown,
-    )
-
-
-def dual_refused(name: str, source: str, reason: str) -> Estimate:
-    """Make the estimate of an attack that does not apply."""
-    return Estimate(name=name, kind="heuristic model", source=source, reason=reason)

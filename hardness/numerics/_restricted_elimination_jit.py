@@ -38,7 +38,7 @@ def run_trials(
     limit: int,
     start: int,
     count: int,
-    found: Any,
+    solutions: Any,
 ) -> int:
     """Run trials start .. start+count-1, until one finds a secret that passes the check.
 
@@ -61,15 +61,15 @@ def run_trials(
             mask[places[i] >> 6] |= np.uint64(1) << np.uint64(places[i] & 63)
         if not _eliminate(words, codes, mask, splitmix64(index, 1), order, rows, bits, pivots):
             continue
-        if weight and _solve_echelon(mask, rows, bits, pivots, found) != weight:
+        if weight and _solve_echelon(mask, rows, bits, pivots, solutions) != weight:
             continue
-        if not weight and not _solve_echelon(mask, rows, bits, pivots, found):
+        if not weight and not _solve_echelon(mask, rows, bits, pivots, solutions):
             continue
         wrong = np.int64(0)
         for i in range(checked):
             folded = np.uint64(0)
             for w in range(width):
-                folded ^= words[i, w] & found[w]
+                folded ^= words[i, w] & solutions[w]
             wrong += np.int64((popcount(folded) & np.uint64(1)) ^ np.uint64(codes[i]))
             if wrong > limit:
                 break
@@ -118,10 +118,10 @@ def _eliminate(
 
 
 @compiled
-def _solve_echelon(mask: Any, rows: Any, bits: Any, pivots: Any, found: Any) -> int:
+def _solve_echelon(mask: Any, rows: Any, bits: Any, pivots: Any, solution: Any) -> int:
     """Solve equations in echelon form from the highest unknown down; returns the weight."""
     width = len(mask)
-    found[:] = 0
+    solution[:] = 0
     weight = 0
     for place in range(64 * width - 1, -1, -1):
         if pivots[place] < 0:
@@ -129,8 +129,8 @@ def _solve_echelon(mask: Any, rows: Any, bits: Any, pivots: Any, found: Any) -> 
         row = rows[pivots[place]]
         folded = np.uint64(0)
         for w in range(np.uint64(place >> 6), np.uint64(width)):
-            folded ^= row[w] & found[w]
+            folded ^= row[w] & solution[w]
         if (popcount(folded) & np.uint64(1)) != bits[pivots[place]]:
-            found[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+            solution[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
             weight += 1
     return weight

@@ -53,7 +53,7 @@ class GameRecord:
         return out
 
 
-_LEAST = Fraction(1, 10**6)
+_MIN_TAU = Fraction(1, 10**6)
 _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
 
 
@@ -77,8 +77,10 @@ class Adversary(ABC):
 
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with no round; raises UsageError for a tolerance that rounding would blur."""
-        if tau < _LEAST:
-            raise UsageError(f"tau={tau} given: against the adversary it must be at least {_LEAST}")
+        if tau < _MIN_TAU:
+            raise UsageError(
+                f"tau={tau} given: against the adversary it must be at least {_MIN_TAU}"
+            )
         self.family, self.tau, self.meter = family, check_tau(tau), meter
         self._rounds: list[Round] = []
 

@@ -6,16 +6,18 @@ queries binds a learner that asks them.
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Meter, Spent
-from hardness.oracles.query import StatisticalQuery
-from hardness.oracles.statistical import QueryOracle
 from instances.errors import ToolkitError
 from instances.family import Examples, Family, Instance, Source, require_examples
+
+if TYPE_CHECKING:  # what answers queries loads much that examples do without
+    from hardness.oracles.query import StatisticalQuery
+    from hardness.oracles.statistical import QueryOracle
 
 
 class ExampleOracle:
@@ -192,7 +194,7 @@ class ChoiceOracle:
     def __init__(
         self,
         examples: ExampleOracle,
-        queries: QueryOracle | None,
+        queries: "QueryOracle | None",
         values: ValueOracle | None,
         private: tuple[Path, ...] = (),
     ) -> None:
@@ -207,7 +209,7 @@ class ChoiceOracle:
         """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
         return self._examples.draw(count)
 
-    def ask(self, query: StatisticalQuery) -> float:
+    def ask(self, query: "StatisticalQuery") -> float:
         """Answer one query within tau of its expectation; counted; raises Spent, ToolkitError."""
         if self._queries is None:
             raise ToolkitError(

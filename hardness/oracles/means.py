@@ -24,7 +24,7 @@ from instances.limits import require_memory
 from instances.sets import Symmetric
 from instances.symmetric import coefficients, to_float
 
-MOST = 26  # coordinates of z, and of both tokens together
+MAX_COORDINATES = 26  # coordinates of z, and of both tokens together
 _LOOKUPS = 1 << 28
 _LISTED = 1 << 27  # codes of members over z
 _CHUNK = 1 << 16
@@ -39,7 +39,7 @@ class Means:
 
     >>> from hardness.oracles import Character
     >>> from instances import parse
-    >>> Means(parse("parity:d=4,m=2")).of(Character(subset=(1, 3))).tolist()
+    >>> Means(parse("parity:d=4,m=2")).expectations(Character(subset=(1, 3))).tolist()
     [0.0, 0.5, 0.0]
     """
 
@@ -66,7 +66,7 @@ class Means:
         """Return the hidden set of a member."""
         return tuple(self.members[row].tolist())
 
-    def of(self, query: StatisticalQuery | FactorQuery) -> Values:
+    def expectations(self, query: StatisticalQuery | FactorQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
         return self.with_reference(query)[0]
 
@@ -89,7 +89,7 @@ class Listed:
     >>> from hardness.oracles import Character
     >>> from instances import parse
     >>> listed = Listed(parse("profile:g=majority,d=4,m=1"))
-    >>> listed.secrets, listed.of(Character(subset=(2,))).tolist()
+    >>> listed.secrets, listed.expectations(Character(subset=(2,))).tolist()
     (((1,), (2,), (3,)), [0.0, 0.5, 0.0])
     """
 
@@ -125,7 +125,7 @@ class Listed:
         found = [np.count_nonzero(chosen == code, axis=0) for code in rest]
         return np.array([len(rows) - sum(found, np.zeros(chosen.shape[1], np.int64)), *found])
 
-    def of(self, query: StatisticalQuery | FactorQuery) -> Values:
+    def expectations(self, query: StatisticalQuery | FactorQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
         tables, closed = by_code(self.family, query)
         return closed + self._average(tables[None], self.codes)[:, 0]
@@ -153,7 +153,7 @@ class Listed:
 
     def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean over all of them."""
-        out = self.of(query)
+        out = self.expectations(query)
         return out, float(out.mean())
 
 
@@ -209,14 +209,14 @@ def can_follow(family: Family) -> bool:
     """
     if not isinstance(family, Symmetric):
         return unlisted(family) is None
-    return family.d - 1 <= MOST and family.size * 2**family.m <= _LOOKUPS
+    return family.d - 1 <= MAX_COORDINATES and family.size * 2**family.m <= _LOOKUPS
 
 
 def require_cube(family: Symmetric) -> None:
     """Refuse a dimension whose queries have no exact means; raises UsageError."""
-    if family.d - 1 > MOST:
+    if family.d - 1 > MAX_COORDINATES:
         raise UsageError(
-            f"d={family.d} is too large: exact means of any query need d - 1 <= {MOST} coordinates"
+            f"d={family.d} is too large: exact means of any query need d - 1 <= {MAX_COORDINATES}"
         )
 
 
@@ -300,10 +300,10 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     Raises UsageError for 2d > 26.
     """
     d = family.d
-    if 2 * d > MOST:
+    if 2 * d > MAX_COORDINATES:
         raise UsageError(
-            f"d={d} given: a query of raw tokens is averaged over 4^d of them, 2d <= {MOST}; ask a "
-            "Character, a Pool, a Table or a Factor of z and the label's factor"
+            f"d={d} given: a query of raw tokens is averaged over 4^d, 2d <= {MAX_COORDINATES}: "
+            "ask a Character, a Pool, a Table or a Factor of z and the label's factor"
         )
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
     tables = np.zeros((levels, 1 << (d - 1)))

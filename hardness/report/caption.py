@@ -120,9 +120,13 @@ def stress(found: "Stress") -> str:
 
 def estimates(found: "Estimates") -> str:
     """Say of which problem costs are estimated, and in which units."""
+    from hardness.report.cost import settings_words
+
+    said = "; ".join(settings_words(found))
     return captioned(
         f"Attacks on {found.name}: operations (rop), those of lattice reduction (red) and memory "
         "(mem) as logarithms to base 2. Estimates by formulas, not bounds.",
+        f"{said[0].upper()}{said[1:]}.",
     )
 
 

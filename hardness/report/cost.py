@@ -174,7 +174,8 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
     settings = settings_words(*(cell.estimates for cell in found.cells))
-    below = f"{len(found.cells)} problems: the least of the attacks"
+    several = "1 problem" if len(found.cells) == 1 else f"{len(found.cells)} problems"
+    below = f"{several}: the least of the attacks"
     return "\n".join(
         [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
     )

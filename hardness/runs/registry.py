@@ -78,7 +78,7 @@ def parse_learner(text: str) -> Learner:
             raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
         from hardness.attacks.decoder import Decoder
 
-        return Decoder(of=parse_learner(rest))
+        return Decoder(learner=parse_learner(rest))
     return _foreign(text.strip())
 
 

@@ -133,7 +133,7 @@ def estimate(
     from hardness.lwe import grid as grids
     from hardness.lwe import peer as public
     from hardness.lwe.estimate import estimate_all
-    from hardness.lwe.models import SUCCESS, parse_setting
+    from hardness.lwe.models import MOST_SUCCESS, SUCCESS, parse_setting
     from hardness.lwe.record import EstimatesTable, worded
     from hardness.report import cost as words
     from hardness.runs.names import brief_spec
@@ -159,6 +159,10 @@ def estimate(
     if peer and success is not None:
         raise UsageError("--peer and --success given: both stand at the peer's own level")
     level = SUCCESS if success is None else float(success)
+    if not 0.5 <= level <= MOST_SUCCESS:
+        raise UsageError(
+            f"{called('success')} {success} given: a probability from 0.5 to 1 - 1e-12"
+        )
     models, shape = asked.get("model") or ("default",), asked.get("shape")
     settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:

@@ -52,8 +52,8 @@ def learn(
     save_layer: Annotated[
         Path | None,
         path(
-            "Write the layer to a file: .npz or .safetensors, as staged, levenberg or student "
-            "found it.",
+            "Write the layer to a file: .npz or .safetensors, as staged, levenberg, student or a "
+            "learner of yours found it.",
             default="no file",
             writes=True,
         ),
@@ -142,11 +142,11 @@ def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:
     """Refuse to save the layer of a learner that finds none."""
-    from hardness.runs.registry import LAYERED
+    from hardness.runs.registry import LAYERED, LEARNERS
 
     if path is None:
         return
-    if learner.name not in LAYERED:
+    if learner.name in LEARNERS and learner.name not in LAYERED:
         raise UsageError(
             f"{called('save_layer')} is of {', '.join(LAYERED)}: {learner.name} finds no layer"
         )

@@ -20,12 +20,7 @@ from hardness.attacks.core import (
     samples_to_confirm,
 )
 from hardness.attacks.elimination import independent, inverse, solve
-from hardness.attacks.lattice import (
-    LARGEST_BLOCK,
-    STRATEGIES,
-    dropped_coordinates,
-    max_restarts,
-)
+from hardness.attacks.lattice import LARGEST_BLOCK, STRATEGIES, dropped_coordinates, max_restarts
 from hardness.attacks.restricted import Restricted
 from hardness.learners import Outcome
 from hardness.oracles import Budget, ExampleOracle, Meter

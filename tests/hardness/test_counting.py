@@ -41,15 +41,8 @@ SPECS = [
     "lwr:n=5,q=64,p=8,secret=ternary",
 ]
 ATTACKS = (
-    "elimination",
-    "modlinear",
-    "restricted",
-    "bruteforce",
-    "mitm",
-    "bkw",
-    "primal",
-    "dual:zeta=2,vectors=100",
-    "decode:lowdegree:degree=1",
+    *("elimination", "modlinear", "restricted", "bruteforce", "mitm", "bkw", "primal"),
+    *("dual:zeta=2,vectors=100", "decode:lowdegree:degree=1"),
 )
 COMPLETE = ("bruteforce", "mitm")
 COLUMNS = ("free", "free", "zero", "equal", "opposite", "multiple", "sum", "many")

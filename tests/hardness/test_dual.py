@@ -14,7 +14,7 @@ from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
-from instances import ToolkitError, UsageError, limits, parse
+from instances import ToolkitError, limits, parse
 from instances.samples import draw_samples
 
 SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
@@ -143,13 +143,6 @@ def test_a_lattice_asks_for_its_memory(monkeypatch):
 )
 def test_what_it_cannot_do_it_says_before_it_starts(learner, spec, said):
     assert said in parse_learner(learner).supports(parse(spec))
-
-
-def test_parameters_out_of_range():
-    with pytest.raises(UsageError, match="2, which is LLL alone, to 80"):
-        parse_learner("dual:block=1")
-    with pytest.raises(UsageError, match="weight=-1 given: at least 0"):
-        parse_learner("dual:weight=-1")
 
 
 # ---- what the estimates assume

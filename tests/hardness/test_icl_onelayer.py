@@ -42,7 +42,7 @@ def test_the_gradient_is_that_of_the_loss(law):
 
 def test_the_closed_form_is_the_minimum(law):
     best = onelayer.optimum(law)
-    least = onelayer.least(law)
+    least = onelayer.least_loss(law)
     assert np.abs(onelayer.gradient(law, best)).max() <= 1e-9
     assert onelayer.loss(law, best) == pytest.approx(least, abs=1e-12 * law.power)
     assert abs(evidence.numerical(law, 1).loss - least) <= 1e-10
@@ -71,10 +71,12 @@ def test_exact_values():
         law = Prompts.named(d, n, "power(1)", "inverse", 0.0)
         assert onelayer.exact_least(law) == Fraction(d * (d + 1), n + d + 1)
         assert onelayer.exact_multipliers(law) == [Fraction(n, n + d + 1)] * d
-        assert onelayer.least(law) == pytest.approx(d * (d + 1) / (n + d + 1), rel=1e-13)
+        assert onelayer.least_loss(law) == pytest.approx(d * (d + 1) / (n + d + 1), rel=1e-13)
     assert str(onelayer.exact_least(LAWS["isotropic"])) == "15/13"
     noisy = Prompts.named(3, 4, "diag(0.1,1/3,2)", "diag(1,2,3)", 0.1)
-    assert float(onelayer.exact_least(noisy)) == pytest.approx(onelayer.least(noisy), rel=1e-14)
+    assert float(onelayer.exact_least(noisy)) == pytest.approx(
+        onelayer.least_loss(noisy), rel=1e-14
+    )
     assert onelayer.exact_least(LAWS["turned"]) is None
     irrational = Prompts.named(2, 4, "diag(1,2)", "identity", 2**0.5)
     assert onelayer.exact_least(irrational) is None
@@ -103,9 +105,9 @@ def test_the_bayes_predictor_is_ridge_and_no_layer_beats_it():
     )
     found = evidence.bayes(law, 4000, 0)
     assert abs(ridge.mean() - found.mean) < 4 * ridge.std() / 4000**0.5
-    assert found.mean < onelayer.least(law)
+    assert found.mean < onelayer.least_loss(law)
     assert evidence.bayes(LAWS["isotropic"], 10, 0).mean == 0
-    assert evidence.bayes(LAWS["one point"], 2000, 0).mean < onelayer.least(LAWS["one point"])
+    assert evidence.bayes(LAWS["one point"], 2000, 0).mean < onelayer.least_loss(LAWS["one point"])
 
 
 def test_bayes_of_few_points_is_what_they_do_not_span():

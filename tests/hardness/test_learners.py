@@ -399,6 +399,18 @@ def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
     assert "truth" not in learn("trivial", "parity:d=8,m=3").details
 
 
+OWN = """
+import numpy as np
+from hardness.learners import Hypothesis
+from instances import AttentionLayer
+
+class Own:
+    def learn(self, oracle, rng):
+        layer = AttentionLayer(theta=np.zeros((1, 4, 4)), w=np.eye(4)[None])
+        return Hypothesis(predict=layer, layer=layer)
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "ending"),
     [("staged", "npz"), ("levenberg", "safetensors"), ("student:steps=20", "npz")],
@@ -412,6 +424,12 @@ def test_the_layer_that_a_learner_found_is_saved_and_read_back(hardness, tmp_pat
     assert hardness("inspect", path, "--json").json["heads"] == 1
     hardness("learn", name, spec, "--save-layer", path, "--budget-examples", 9).one_line("--force")
     assert np.array_equal(load_layer(path).w, saved.w)
+
+
+def test_the_layer_of_a_learner_from_a_file_is_saved(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+    h.learn(f"{tmp_path}/mine.py:Own", "nice:m=1,k=2,d=4", save_layer=tmp_path / "layer.npz")
+    assert (load_layer(tmp_path / "layer.npz").w == np.eye(4)).all()
 
 
 def test_where_no_layer_was_found_none_is_written(hardness, tmp_path):

@@ -59,14 +59,6 @@ def test_walsh_has_the_bits_of_plain_butterflies_row_by_row(kind):
         assert values.tobytes() == expected.tobytes(), shape
 
 
-def test_walsh_takes_a_part_of_an_array_and_leaves_the_rest():
-    whole = draw(np.float32, 3 + 2**12 + 5)
-    expected = whole.copy()
-    expected[3:-5] = butterfly(expected[3:-5])
-    walsh_hadamard(whole[3:-5])
-    assert whole.tobytes() == expected.tobytes()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_walsh_starts_anywhere_in_a_line_of_the_cache(kind):
     """Long steps take whole lines of 64 bytes, and the entries before and after them by one."""

@@ -209,14 +209,14 @@ def test_the_stages_find_a_layer_with_biases():
 def test_standard_tokens_are_left_as_they_are(law, d):
     for seed in range(5):
         instance = teach(layer(d=d), law, seed=seed)
-        found = Whitening.of(np.asarray(instance.examples(0, 640).x, float))
+        found = Whitening.fit(np.asarray(instance.examples(0, 640).x, float))
         assert found.inverse is None
         assert found.standard or d == 4  # where signs repeat
 
 
 def test_a_mean_is_named_where_nothing_was_found():
     x = RNG.normal(size=(500, 2, D)) + 9 * TURN[0]
-    measures = Whitening.of(x).measures
+    measures = Whitening.fit(x).measures
     assert measures["mean"] == pytest.approx(81 / (81 + D), rel=0.02)
     report = StageReport(name="tokens", seconds=0, examples=500, rows=0, measures=measures)
     lost = diagnose([report], error=0.5, upper=0.6, k=2)

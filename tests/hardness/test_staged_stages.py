@@ -321,12 +321,7 @@ def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gau
 
 @pytest.mark.parametrize(
     ("m", "k", "d", "sine", "error"),
-    [
-        (2, 2, 12, 0.03, 2e-3),
-        (3, 2, 10, 0.1, 1e-2),
-        (3, 3, 8, 0.12, 2e-2),
-        (4, 2, 8, 0.2, 3e-2),
-    ],
+    [(2, 2, 12, 0.03, 2e-3), (3, 2, 10, 0.1, 1e-2), (3, 3, 8, 0.12, 2e-2), (4, 2, 8, 0.2, 3e-2)],
 )
 def test_heads_are_found_from_a_hull_that_is_off(m, k, d, sine, error):
     layer = planted(m, d)

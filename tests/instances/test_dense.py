@@ -103,11 +103,7 @@ def layer(spec, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("spec", "norm"),
-    [
-        ("nice:m=3,k=2,d=16,scale=1.5", 1.5),
-        ("linear:m=3,k=2,d=16,scale=2", 2),
-    ],
+    ("spec", "norm"), [("nice:m=3,k=2,d=16,scale=1.5", 1.5), ("linear:m=3,k=2,d=16,scale=2", 2)]
 )
 def test_norms_and_attention_are_as_stated(spec, norm):
     family, found = parse(spec), layer(spec)

@@ -11,14 +11,7 @@ import pytest
 
 from hardness.bounds import certify, verify
 from hardness.bounds.check import check
-from hardness.oracles import (
-    Character,
-    Correlational,
-    Factor,
-    Pool,
-    Query,
-    Table,
-)
+from hardness.oracles import Character, Correlational, Factor, Pool, Query, Table
 from hardness.oracles.means import listed, mean_of
 from hardness.runs.risk import measure
 from instances import ToolkitError, UsageError, parse, tokens
@@ -186,7 +179,7 @@ def test_exact_means_are_those_of_all_tokens(m):
             factor = np.where(opened, sign * clean, float(family.known_constant))
             y[:, :, 0] = x[:, :, 0] * factor[:, None]
             wanted += chance * formula(z, opened * sign * clean, x, y).mean()
-        found = members.of(query)[members.secrets.index(secret)]
+        found = members.expectations(query)[members.secrets.index(secret)]
         assert found == pytest.approx(wanted, abs=1e-12)
         assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
 

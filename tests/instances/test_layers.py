@@ -17,10 +17,7 @@ from instances.inspect import inspect_layer, off_lattice
 from instances.symmetric import rational, solve
 from tests.conftest import not_refused
 
-WEIGHTS = {
-    "softmax": softmax,
-    "linear": lambda logits: logits,
-}
+WEIGHTS = {"softmax": softmax, "linear": lambda logits: logits}
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -218,10 +215,7 @@ def summed(a, u, x):
     return sum((b * (x - v) / (x + v) for b, v in zip(a, u, strict=True)), fmpq(0))
 
 
-@given(
-    st.lists(st.fractions(-5, 5, max_denominator=9), min_size=2, max_size=7),
-    st.data(),
-)
+@given(st.lists(st.fractions(-5, 5, max_denominator=9), min_size=2, max_size=7), st.data())
 def test_any_profile_any_points_exactly(profile, data):
     m = len(profile) - 1
     positive = st.fractions(Fraction(1, 9), 9, max_denominator=9)

@@ -11,14 +11,7 @@ from instances import UsageError, parse, tokens
 from instances.errors import ToolkitError
 from instances.residues import centred
 from instances.samples import samples
-from instances.secrets import (
-    Secrets,
-    bernoulli,
-    centred_binomial,
-    gaussian,
-    integers,
-    uniform,
-)
+from instances.secrets import Secrets, bernoulli, centred_binomial, gaussian, integers, uniform
 from tests.conftest import every_token, with_bits
 
 KINDS = ("binary", "ternary", "uniform")

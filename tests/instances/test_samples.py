@@ -8,14 +8,7 @@ from safetensors.numpy import save_file
 from scipy.stats import chi2
 
 import hardness
-from instances import (
-    AlreadyExists,
-    DamagedFile,
-    ToolkitError,
-    UsageError,
-    parse,
-    read_folder,
-)
+from instances import AlreadyExists, DamagedFile, ToolkitError, UsageError, parse, read_folder
 from instances.files import Held, write_folder
 from instances.residues import dot
 from instances.samples import Samples, read_samples, samples, to_attention

@@ -291,17 +291,17 @@ def vstat_rules_out_fewer(problem: HiddenSets, c: Row, t: int, witness: Any) -> 
     return Claim("vstat", enough - 1, {"t": t}, "s - 1", "FGRVX17", {"s": enough})
 
 
-def moments(weights: Row, pairs: list[int], degree: int, most: int) -> tuple[list[int], int]:
+def moments(weights: Row, pairs: list[int], degree: int, highest: int) -> tuple[list[int], int]:
     """s_1, s_2, .. of `low_degree`, of open examples, over one denominator, which stands last.
 
     weights: omega_0 = 0, omega_1, .., omega_m; pairs: how many pairs share t places, t = 0 .. m;
-    most: how many examples are in a monomial. In integers, omega times their common denominator; a
+    highest: examples in a monomial, at most. In integers, omega times their common denominator; a
     polynomial is one integer, with so many bits, `wide`, for each coefficient from y^(first) on.
     """
     unit = math.lcm(*(w.denominator for w in weights))
     used = [a for a, w in enumerate(weights) if w]  # some are: g is not constant
     first, spread, m = used[0] + 1, used[-1] - used[0], len(weights) - 1
-    count = min(most, degree // first)
+    count = min(highest, degree // first)
     quick = m * len(used) * count * min(degree, spread * count + 1) * degree <= 10**9
     quick = quick and m * min(m, degree) * degree <= 10**7 and count <= 2000
     quick = quick and count * (count * unit.bit_length()) ** 2 <= 10**13
@@ -369,7 +369,7 @@ def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
             name, value = f"low-degree-advantage{end}", Fraction(series(s, examples or 0), over)
             claims.append(Claim(name, value, {**at, "examples": many}, square, "Hop18", {}))
         if any(s):
-            few = core.least(partial(series, s), over)
+            few = core.first_reaching(partial(series, s), over)
             claims.append(Claim(f"low-degree-examples{end}", few, at, least, "Hop18", {}))
     return claims
 

@@ -62,9 +62,9 @@ def read(kind: str, text: Any) -> Any:
     return value.numerator if kind == "positive" else value
 
 
-def small(value: Any, least: int, most: int, what: str) -> int:
+def small(value: Any, low: int, high: int, what: str) -> int:
     """Read a JSON integer in a range."""
-    need(type(value) is int and least <= value <= most, f"{what} is not in {least}..{most}")
+    need(type(value) is int and low <= value <= high, f"{what} is not in {low}..{high}")
     return int(value)
 
 

@@ -309,7 +309,7 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
     points = math.ceil((40 + n.bit_length()) / apart) * (n + 1)
     first, ratio, chance = (success - SLACK) ** 2, Fraction(q, q + p * bound), guess(problem)
-    last = core.least(lambda count: -first * power(ratio, count), -chance) - 1
+    last = core.first_reaching(lambda count: -first * power(ratio, count), -chance) - 1
     shown = first * power(ratio, examples)
     at: dict[str, Any] = {"bound": bound, "examples": examples, "risk": risk, "success": success}
     form = "(success - 2^-40)^2 / (1 + p bound / q)^examples down, or 0 beyond the horizon"

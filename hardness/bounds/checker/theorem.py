@@ -166,7 +166,7 @@ class Known(NamedTuple):
     more: Any = None
 
 
-def least(rising: Callable[[int], Number], bound: Number) -> int:
+def first_reaching(rising: Callable[[int], Number], bound: Number) -> int:
     """The least number of at least 1 at which a function that never falls reaches a bound."""
     few, enough = 0, 1
     while rising(enough) < bound:
@@ -179,7 +179,7 @@ def least(rising: Callable[[int], Number], bound: Number) -> int:
 
 def examples(levels: int, needed: Fraction | int) -> int:
     """The least integer n of at least 0 with levels^n of at least a number."""
-    return 0 if needed <= 1 else least(lambda n: levels**n, needed)
+    return 0 if needed <= 1 else first_reaching(lambda n: levels**n, needed)
 
 
 # What closed forms, whose docstrings say them, compute with; shares of a continuum are not rounded.
@@ -187,29 +187,29 @@ EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examp
 NUMBERS: Any = {False: EXACT, True: SimpleNamespace(**{**vars(EXACT), "floor": Fraction})}
 
 
-def fitted(of: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:
+def fitted(arithmetic: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:
     """floor(lam / (b - epsilon c))"""
-    return of.floor(lam / (b - epsilon * c))
+    return arithmetic.floor(lam / (b - epsilon * c))
 
 
-def ruled_out_by_stat(of: Any, v: Any, tau: Any) -> Any:
+def ruled_out_by_stat(arithmetic: Any, v: Any, tau: Any) -> Any:
     """floor(v / tau^2)"""
-    return of.floor(v / tau**2)
+    return arithmetic.floor(v / tau**2)
 
 
-def ruled_out_by_vstat(of: Any, w: Any, t: Any) -> Any:
+def ruled_out_by_vstat(arithmetic: Any, w: Any, t: Any) -> Any:
     """floor(3 t w)"""
-    return of.floor(3 * t * w)
+    return arithmetic.floor(3 * t * w)
 
 
-def least_queries(of: Any, T: Any, K: Any, r: Any) -> Any:
+def least_queries(arithmetic: Any, T: Any, K: Any, r: Any) -> Any:
     """max(0, ceil((T - K) / r))"""
-    return of.larger(0, of.ceil((T - K) / r))
+    return arithmetic.larger(0, arithmetic.ceil((T - K) / r))
 
 
-def least_examples(of: Any, T: Any, K: Any, L: Any) -> Any:
+def least_examples(arithmetic: Any, T: Any, K: Any, L: Any) -> Any:
     """ceil(log_L(T / K)), at least 0"""
-    return of.examples(L, T / K)
+    return arithmetic.examples(L, T / K)
 
 
 @theorem
@@ -343,12 +343,12 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
     return Claim("information-floor", value, at, form, "information", numbers)
 
 
-def needed_by_learners(problem: Any, terms: Terms, known: Known, asked: list[Claim]) -> list[Claim]:
+def needed_by_learners(problem: Any, terms: Terms, known: Known, kinds: list[Claim]) -> list[Claim]:
     """The queries of each kind that is asked, and the examples, that a learner needs."""
-    general = known.gram.general or all(query.quantity == "csq" for query in asked)
+    general = known.gram.general or all(query.quantity == "csq" for query in kinds)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)
-    claims = [queries_needed(query, known.members, fits, terms) for query in asked]
+    claims = [queries_needed(query, known.members, fits, terms) for query in kinds]
     if problem.levels is not None:
         claims.append(information_floor(problem.levels, known.members, fits, terms))
     return claims

@@ -61,11 +61,11 @@ class Estimator(Gathering):
 
     def make(self) -> Any:
         """Copy the object, unfitted, or make one."""
-        if not fits(self.given) or isinstance(self.given, type):
-            return self.given() if callable(self.given) else self.given
-        if _is_sklearn(self.given):
-            return sys.modules["sklearn.base"].clone(self.given)
-        return copy.deepcopy(self.given)
+        if not fits(self.wrapped) or isinstance(self.wrapped, type):
+            return self.wrapped() if callable(self.wrapped) else self.wrapped
+        if _is_sklearn(self.wrapped):
+            return sys.modules["sklearn.base"].clone(self.wrapped)
+        return copy.deepcopy(self.wrapped)
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Fit a fresh object: a classifier to levels, a regressor to the labels."""

@@ -78,13 +78,15 @@ class Adapted:
         return replace(made, predict=alone(made.predict))
 
     @staticmethod
-    def _learned(found: Any) -> Hypothesis:
-        if isinstance(found, Hypothesis):
-            return found
-        if not callable(found) or isinstance(found, type):
-            said = f"learn gave {described(found)}: a Hypothesis or a function predict(x) is needed"
+    def _learned(result: Any) -> Hypothesis:
+        if isinstance(result, Hypothesis):
+            return result
+        if not callable(result) or isinstance(result, type):
+            said = (
+                f"learn gave {described(result)}: a Hypothesis or a function predict(x) is needed"
+            )
             raise Failed(Outcome.INVALID, {"reason": said})
-        return Hypothesis(predict=batched(found))
+        return Hypothesis(predict=batched(result))
 
 
 def load(text: str) -> Learner:
@@ -104,7 +106,7 @@ def load(text: str) -> Learner:
 def _given(value: Any, text: str, where: str) -> Any:
     """Give a class, a factory or a function its parameters; what has none is left as it is."""
     if isinstance(value, Function) and text:
-        return replace(value, given=_given(value.given, text, where))
+        return replace(value, wrapped=_given(value.wrapped, text, where))
     if inspect.isclass(value) and is_readable(value):
         example = f"{where.replace(': ', ':')}:key=value,..."
         return _called(value, where, **arguments(value, text, where, example))

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from hardness.learners.learner import DIVERGED, SPENT, Hypothesis, Outcome, nothing
 from hardness.learners.plugins.objects import described, needs
@@ -84,8 +83,8 @@ class Module(Viewed):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            callable(self.given) and self.name != "<lambda>",
-            f"Module: {described(self.given)} given: a torch module is needed, or make() "
+            callable(self.wrapped) and self.name != "<lambda>",
+            f"Module: {described(self.wrapped)} given: a torch module is needed, or make() "
             "or make(inputs, outputs) that gives one; of a lambda say name='...' as well",
         )
         for name in ("steps", "batch", "patience"):
@@ -136,12 +135,12 @@ class Module(Viewed):
     def _made(self, torch: Any, held: Data) -> Any:
         """Make the module and run it once: lazy layers learn their sizes; raises UsageError."""
         outputs = held.y.shape[-1] if held.y.ndim > 1 else 1
-        if isinstance(self.given, torch.nn.Module):
-            net = copy.deepcopy(self.given)
+        if isinstance(self.wrapped, torch.nn.Module):
+            net = copy.deepcopy(self.wrapped)
             if not self.warm_start:
                 redraw(torch, net)
         else:
-            net = self.given(*(held.x.shape[-1], outputs)[: len(needs(self.given))])
+            net = self.wrapped(*(held.x.shape[-1], outputs)[: len(needs(self.wrapped))])
         if not isinstance(net, torch.nn.Module):
             raise UsageError(f"Module: {described(net)} was made: a torch module is needed")
         x, y, predict = held.x[:2], held.y[:2], predictor(net.float())
@@ -163,6 +162,8 @@ class Module(Viewed):
 
     def _train(self, torch: Any, net: Any, held: Data, batches: Batches) -> tuple[Any, Details]:
         """Train: a copy of the module at its best, None if it diverged, and numbers to keep."""
+        from tqdm import tqdm  # which other learners do without
+
         parameters = [p for p in net.parameters() if p.requires_grad]
         adam = partial(torch.optim.AdamW, lr=self.rate, weight_decay=0.0)
         optimizer = (self.optimizer or adam)(parameters)

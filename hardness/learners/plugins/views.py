@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import (
-    SPENT,
-    Access,
-    Failed,
-    Hypothesis,
-    Outcome,
-    Predict,
-    nothing,
-)
+from hardness.learners.learner import SPENT, Access, Failed, Hypothesis, Outcome, Predict, nothing
 from hardness.learners.plugins.objects import described, first_line, takes_examples, takes_rng
 from hardness.learners.reduced import known_factor, predictor
 from hardness.oracles import Spent
@@ -80,7 +72,7 @@ class Data:
 class Viewed:
     """A learner that sees examples in a view, and predicts in it.
 
-    given: what learns. view: reduced where the family has it, else flat, unless it is said. name:
+    wrapped: what learns. view: reduced where the family has it, else flat, unless it is said. name:
     that of what is given, or of its class, unless it is said. Raises UsageError for a view that
     there is not.
     """
@@ -88,14 +80,14 @@ class Viewed:
     access: ClassVar[Access] = "examples"
     kind: ClassVar[str]  # what it is, of an object that does not say
 
-    given: Any
+    wrapped: Any
     view: View | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
         what = type(self).__name__
         if not self.name:
-            name = getattr(self.given, "__name__", type(self.given).__name__)
+            name = getattr(self.wrapped, "__name__", type(self.wrapped).__name__)
             object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
@@ -105,7 +97,7 @@ class Viewed:
     @property
     def about(self) -> str:
         """The first line of what it says of itself."""
-        return first_line(self.given) or self.kind
+        return first_line(self.wrapped) or self.kind
 
     def supports(self, family: Family) -> str | None:
         """Families that have its view."""
@@ -168,16 +160,16 @@ class Function(Gathering):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not callable(self.given) or not takes_examples(self.given):
+        if not callable(self.wrapped) or not takes_examples(self.wrapped):
             raise UsageError(
-                f"Function: {described(self.given)} given: a function learn(x, y) or "
+                f"Function: {described(self.wrapped)} given: a function learn(x, y) or "
                 "learn(x, y, rng) is needed"
             )
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""
-        third = (rng,) if takes_rng(self.given) else ()
-        predict = self.given(data.x, data.y, *third)
+        third = (rng,) if takes_rng(self.wrapped) else ()
+        predict = self.wrapped(data.x, data.y, *third)
         if not callable(predict):
             gave = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
             raise Failed(Outcome.INVALID, {"reason": gave})

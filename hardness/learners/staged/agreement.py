@@ -74,9 +74,7 @@ def agreement(w: Array, data: Data) -> Agreement:
     # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2
     scale = float(np.sqrt(2 * spread / (n * (k - 1))))
     return Agreement(
-        patterns=patterns,
-        residuals=residuals / scale if scale else residuals,
-        scale=scale,
+        patterns=patterns, residuals=residuals / scale if scale else residuals, scale=scale
     )
 
 

@@ -24,7 +24,7 @@ from hardness.learners.staged.refine import Refined
 # d^2 is the cost of a product.
 MATRIX_D = 32
 # Below this weight the logarithm of an estimated pattern is too noisy.
-_LEAST = 0.02
+_MIN_WEIGHT = 0.02
 # The residual below which rows count alike is this quantile of the residuals that are taken.
 _FLOOR = 0.01
 _ROUNDING = 1e-8
@@ -93,7 +93,7 @@ class Constraints:
         return replace(self, **{name: getattr(self, name)[part] for name in names})
 
 
-def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
+def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
     """Take the rows of smallest residual whose weights all exceed 0.02; raises StageFailed.
 
     rows: how many, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32 (a count carries over
@@ -101,7 +101,7 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     boolean tokens have at small d, the one of smallest residual stays.
     """
     n, k, d = data.x.shape
-    usable = np.all(found.patterns > _LEAST, axis=-1)
+    usable = np.all(agreed.patterns > _MIN_WEIGHT, axis=-1)
     there = int(usable.sum())
     least = -(-3 * d * d // (2 * (k - 1)))
     if there < least:
@@ -112,11 +112,11 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     if not usable.any():
         raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
     rows = rows or (40 if d <= MATRIX_D else 10) * d * d // k
-    residuals = np.where(usable, found.residuals, np.inf)
+    residuals = np.where(usable, agreed.residuals, np.inf)
     e, a = smallest(residuals, min(rows, int(usable.sum())))
-    order = np.argsort(found.residuals[e, a], kind="stable")
+    order = np.argsort(agreed.residuals[e, a], kind="stable")
     e, a = e[order], a[order]
-    x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
+    x, v, residuals = data.x[e], agreed.patterns[e, a], agreed.residuals[e, a]
     # A row that half agrees tells less: the error of b goes as its residual over the weights.
     floor = max(float(np.quantile(residuals, _FLOOR)), _ROUNDING)
     doubt = np.hypot(residuals, floor) / floor
@@ -162,23 +162,23 @@ class Hull(Result):
     constraints: Constraints
 
 
-def hull(found: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY) -> Hull:
+def hull(system: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY) -> Hull:
     """Solve (U^T D U + ridge I) vec(centre) = U^T D b, D the squared weights; raises StageFailed.
 
     What a minimum-norm query to the convex body {Theta: |constraints| <= epsilon} would give.
     ridge: relative to the mean eigenvalue; accuracy: of the solution, which takes products with U
     and its adjoint alone. Equals sklearn's Ridge without an intercept. [PS82]
     """
-    if len(found) < 4:
-        raise StageFailed("hull", f"{len(found)} constraints left after removing repeats")
-    d = found.left.shape[1]
+    if len(system) < 4:
+        raise StageFailed("hull", f"{len(system)} constraints left after removing repeats")
+    d = system.left.shape[1]
     theta, *_ = lsqr(
-        found.operator(), found.weights * found.b, damp=np.sqrt(ridge * found.trace) / d,
+        system.operator(), system.weights * system.b, damp=np.sqrt(ridge * system.trace) / d,
         atol=accuracy, btol=accuracy, conlim=0, iter_lim=_STEPS,
     )  # fmt: skip
-    measures = {"constraints": len(found), "residual": float(found.residuals.max())}
+    measures = {"constraints": len(system), "residual": float(system.residuals.max())}
     centre = np.asarray(theta.reshape(d, d))
-    return Hull(centre=centre, constraints=found, rows=found.rows, measures=measures)
+    return Hull(centre=centre, constraints=system, rows=system.rows, measures=measures)
 
 
 def affine_hull(refined: Refined, data: Data) -> Hull:

@@ -5,17 +5,18 @@ polish and the count of heads under noise are outside of its theorem.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hardness.learners.fitting import StageFailed
-from hardness.learners.learner import Hypothesis, Outcome, View, require_at_least
+from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, View
 from hardness.learners.staged.paper import refusal, run_as_published
 from hardness.learners.staged.practical import SEVERAL_D, Settings, run_practical
 from hardness.learners.staged.progress import Progress
 from hardness.oracles import ExampleOracle
-from instances.family import Family, require
+from instances.family import Family
+from instances.parameters import OneOf, Range
 
 LARGEST_D = 256  # one head: 5 GiB, and six minutes
 _SOLVED = 0.05  # held-out errors below it, with their uncertainty, are for the judge
@@ -23,7 +24,7 @@ MODES = {"practical": run_practical, "paper": run_as_published}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Staged:
+class Staged(BuiltIn):
     """Runs the stages in a mode; heads=0 and examples=0 are found out, polish=0 does without.
 
     The `error` in the details is that of the layer that does best on held-out examples, so it is a
@@ -42,19 +43,14 @@ class Staged:
 
     name: ClassVar[str] = "staged"
     revision: ClassVar[int] = 6
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "Chen and Li's stages with eigenvectors and a polish"
     computes_long: ClassVar[bool] = True
 
-    mode: str = "practical"
-    heads: int = 0
-    examples: int = 0
-    polish: int = 100
-
-    def __post_init__(self) -> None:
-        require(self.mode in MODES, f"mode={self.mode} given: {' or '.join(MODES)}")
-        require_at_least(self, heads=0, examples=0, polish=0)
+    mode: Annotated[str, OneOf((*MODES,))] = "practical"
+    heads: Annotated[int, Range(0)] = 0
+    examples: Annotated[int, Range(0)] = 0
+    polish: Annotated[int, Range(0)] = 100
 
     def supports(self, family: Family) -> str | None:
         """All but linear attention: one head up to d=256, several to d=128; mode paper to d=16."""

@@ -75,13 +75,7 @@ def net(
     )
 
 
-def grid(
-    centre: Array,
-    directions: Array,
-    data: Data,
-    validation: Data,
-    points: int = 0,
-) -> Fit:
+def grid(centre: Array, directions: Array, data: Data, validation: Data, points: int = 0) -> Fit:
     """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
 
     centre: (d, d); directions: (m-1, d, d), orthonormal; points: how many there are at most, 0: as

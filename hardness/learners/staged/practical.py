@@ -29,12 +29,12 @@ from instances.limits import require_memory
 # held-out examples count the heads after it.
 _GAP, _LAST_GAP = 3.0, 1.5
 _POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
-_SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
+_SINGLE, _FIRST, _GROWTH, _MAX_EXAMPLES = 4, 20, 4, 640_000  # the first two times d^2
 _SINGLE_BEYOND, _FIRST_BEYOND = 2.5, 10  # the same beyond d = 32, where a product costs d^4
 SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take hours
 # By fewer than 30 held-out examples no layer is known to be right, and by fewer than 1000 rows a
 # single head in noise is not told from several.
-_LEAST = 640
+_MIN_EXAMPLES = 640
 _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
 _ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish if the labels are not exact
@@ -79,14 +79,14 @@ class Settings:
         >>> list(Settings(heads=0, examples=0, polish=1).sizes(2, 128))
         [40960, 163840, 524288]
         """
-        most = self.examples or min(_MOST, _MOST_ENTRIES // (k * d))
+        most = self.examples or min(_MAX_EXAMPLES, _MOST_ENTRIES // (k * d))
         single, first = (_SINGLE, _FIRST) if d <= MATRIX_D else (_SINGLE_BEYOND, _FIRST_BEYOND)
-        alone = max(int(single * d * d), _LEAST)
+        alone = max(int(single * d * d), _MIN_EXAMPLES)
         if self.heads < 2 and alone < most:
             yield alone
             if d > SEVERAL_D:
                 return
-        size = most if self.examples else max(first * d * d, 2 * _LEAST)
+        size = most if self.examples else max(first * d * d, 2 * _MIN_EXAMPLES)
         while size < most:
             yield size
             size *= _GROWTH
@@ -107,8 +107,7 @@ def run_practical(settings: Settings, progress: Progress, rng: np.random.Generat
         data, held_out = progress.data, progress.held_out
         try:
             require_memory(
-                _ARRAYS * data.x.nbytes,
-                f"d={data.d} with {len(data) + len(held_out)} examples",
+                _ARRAYS * data.x.nbytes, f"d={data.d} with {len(data) + len(held_out)} examples"
             )
         except TooLarge as error:
             if not progress.best:
@@ -206,11 +205,11 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
 
 
 def descend(
-    settings: Settings, progress: Progress, start: Fit | AttentionLayer, least: int = 0
+    settings: Settings, progress: Progress, start: Fit | AttentionLayer, minimum: int = 0
 ) -> None:
     """Polish on few examples, on many if the labels turn out not to be exact; prune after each."""
     data, theta, w = progress.data, start.theta, start.w
-    few = min(max(least, enough(len(theta), data.k, data.d)), len(data))
+    few = min(max(minimum, enough(len(theta), data.k, data.d)), len(data))
     if data.d > MATRIX_D:
         few = few // 2
     many = min(max(few, _NOISY), len(data))

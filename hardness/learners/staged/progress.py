@@ -130,7 +130,7 @@ class Progress:
             self.exhausted = True
             return
         if not self._drawn:
-            self.whitening = Whitening.of(x)
+            self.whitening = Whitening.fit(x)
             self._drawn = Data(x=self.whitening.tokens(x), y=y)
             return
         both = (self._drawn.x, self.whitening.tokens(x)), (self._drawn.y, y)

@@ -40,7 +40,7 @@ class Span(Result):
     heads: int
 
 
-def span(found: Constraints, data: Data, heads: int = 0) -> Span:
+def span(system: Constraints, data: Data, heads: int = 0) -> Span:
     """Find the heads-1 smallest eigenvectors; heads=0: as many as lie below the largest gap.
 
     That gap speaks for at least two heads, and at most 8 of them, 5 beyond d = 32: rule out a
@@ -50,9 +50,9 @@ def span(found: Constraints, data: Data, heads: int = 0) -> Span:
     if max(heads, 2) > d * d:
         raise StageFailed("span", f"{max(heads, 2)} heads in dimension {d}: at most d^2 = {d * d}")
     if d <= MATRIX_D:
-        values, vectors = _by_matrices(found, data, min(max(_SHOWN, heads + 1), d * d))
+        values, vectors = _by_matrices(system, data, min(max(_SHOWN, heads + 1), d * d))
     else:
-        values, vectors = _by_products(found, data, max(_WITHOUT_MATRIX, heads + 1))
+        values, vectors = _by_products(system, data, max(_WITHOUT_MATRIX, heads + 1))
     values = np.maximum(values, d * d * np.finfo(float).eps)  # rounding: they are 1 on average
     ratios = values[1:] / values[:-1]
     heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
@@ -62,15 +62,15 @@ def span(found: Constraints, data: Data, heads: int = 0) -> Span:
         directions=np.ascontiguousarray(directions),
         gap=gap,
         heads=heads,
-        rows=found.rows,
+        rows=system.rows,
         measures={"heads": heads, "gap": gap},
         figures={"eigenvalues": values.tolist()},
     )
 
 
-def _by_matrices(found: Constraints, data: Data, count: int) -> tuple[Array, Array]:
+def _by_matrices(system: Constraints, data: Data, count: int) -> tuple[Array, Array]:
     """The `count` smallest eigenvalues and eigenvectors, of matrices (d*d, d*d)."""
-    second, rows = second_moment(found), row_moment(data)
+    second, rows = second_moment(system), row_moment(data)
     left, right = bases(data)
     if left.shape[1] < data.d or right.shape[1] < data.d:  # what no row sees is no direction
         seen = np.kron(left, right)
@@ -98,15 +98,15 @@ def bases(data: Data) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def second_moment(found: Constraints) -> Array:
+def second_moment(system: Constraints) -> Array:
     """Return the weighted mean (d*d, d*d) of u_r u_r^T over the constraints."""
-    size = found.left.shape[1] ** 2
+    size = system.left.shape[1] ** 2
     second = np.zeros((size, size))
-    for rows in pieces(len(found), _BATCH_BYTES // (8 * size)):
-        part = found.cut(rows)
+    for rows in pieces(len(system), _BATCH_BYTES // (8 * size)):
+        part = system.cut(rows)
         u = part.u * part.weights[:, None]
         second += u.T @ u
-    return np.asarray(second / float(np.sum(found.weights**2)))
+    return np.asarray(second / float(np.sum(system.weights**2)))
 
 
 def row_moment(data: Data) -> Array:
@@ -129,14 +129,14 @@ def row_moment(data: Data) -> Array:
     return np.asarray(total + 1e-9 * np.trace(total) / (d * d) * np.eye(d * d))
 
 
-def _by_products(found: Constraints, data: Data, count: int) -> tuple[Array, Array]:
+def _by_products(system: Constraints, data: Data, count: int) -> tuple[Array, Array]:
     """The same by Lanczos' method, all vectors kept orthogonal.
 
     It ends where the `count` smallest are known within 5 %, at the latest after 400 steps.
     """
     d = data.d
-    product, law = found.operator(), row_whitening(data)
-    total = float(np.sum(found.weights**2))
+    product, law = system.operator(), row_whitening(data)
+    total = float(np.sum(system.weights**2))
     basis = np.zeros((_STEPS, d * d))
     left, right = (part @ part.T for part in bases(data))
     thin = min(part.shape[1] for part in bases(data)) < d

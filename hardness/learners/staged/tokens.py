@@ -29,7 +29,7 @@ class Whitening:
     before; unseen, the dimensions that they do not span; whitened, whether there is a map.
 
     >>> x = np.random.default_rng(0).normal(size=(500, 2, 2)) * [1.0, 10.0]
-    >>> whitening = Whitening.of(x)
+    >>> whitening = Whitening.fit(x)
     >>> flat = whitening.tokens(x).reshape(-1, 2)
     >>> bool(np.allclose(flat.T @ flat / 1000, np.eye(2))), whitening.measures["unseen"]
     (True, 0)
@@ -39,7 +39,7 @@ class Whitening:
     measures: dict[str, float]
 
     @staticmethod
-    def of(x: Array) -> "Whitening":
+    def fit(x: Array) -> "Whitening":
         """Choose the map for tokens like x (n, k, d): none if their moment is even enough."""
         n, k, d = x.shape
         flat = x.reshape(-1, d)

@@ -17,7 +17,6 @@ Source: [AG11, ACFP14, BFS04]
 """
 
 import math
-from functools import partial
 from math import log2
 
 import numpy as np
@@ -26,7 +25,7 @@ from flint import fmpz
 from hardness.lwe.laws import Law
 from hardness.lwe.models import Array, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import EXACT_BELOW, Estimate
+from hardness.lwe.record import EXACT_BELOW, Fields, NoEstimate, attack
 from hardness.lwe.regularity import MOST_DEGREE, basis_bits, least_regularity
 from hardness.lwe.success import SUCCESS
 
@@ -36,7 +35,8 @@ _TABLE = 1 << 12
 _SMALL_TAIL = -20.0
 
 
-def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("arora-gb", "heuristic model", "AG11, ACFP14, BFS04")
+def arora_gb(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate a Groebner basis of the equations whose degree of regularity is the least.
 
     >>> from hardness.lwe.models import ROUGH
@@ -45,12 +45,9 @@ def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> basis.t, basis.m, basis.d, round(basis.rop, 1)
     (4, 256, 93, 298.3)
     """
-    estimate = partial(
-        Estimate, name="arora-gb", kind="heuristic model", source="AG11, ACFP14, BFS04"
-    )
     law, n, q = parameters.error, parameters.n, parameters.q
     if law is None or (reason := no_field(parameters)):
-        return estimate(reason=reason if law else "no error: linear algebra does it")
+        raise NoEstimate(reason if law else "no error: linear algebra does it")
     success = setting.success
     if parameters.secret.kind == "gaussian" and parameters.secret.weight is None:
         success = math.sqrt(success)  # the secret leaves its own range now and then too
@@ -58,29 +55,27 @@ def arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     below = degrees < min(q, 2.0**64)  # of degree q they hold for every secret
     degrees, logs = degrees[below], logs[below]
     if parameters.rows != 0 and not degrees.size and law.values >= q:
-        return estimate(reason="every element of Z_q is an error")
+        raise NoEstimate("every element of Z_q is an error")
     values = secret_values(parameters, success)
     least = least_regularity(n, values, degrees, logs)
     if least is None:
         few = n * (values - 1) < MOST_DEGREE
         brute = "equations of samples are of no use beside those of entries: brute-force"
-        return estimate(
-            reason=brute if few else f"no degree up to {MOST_DEGREE} ends the computation"
-        )
+        return {"reason": brute if few else f"no degree up to {MOST_DEGREE} ends the computation"}
     regular, degree, count = least
     bits, count_bits = basis_bits(n, regular), log2(max(1, count))
-    return estimate(
-        rop=OMEGA * bits,
-        mem=2 * bits,
-        d=regular,
-        t=degree // 2,
-        m=count if count_bits <= EXACT_BELOW else None,
-        sample_bits=count_bits,
-        prob=success,
-        search=f"all t, regularity up to {MOST_DEGREE}; that of the best is exact",
-        note=f"2^{count_bits:.1f} equations of degree {degree}, degree of regularity {regular}, "
+    return {
+        "rop": OMEGA * bits,
+        "mem": 2 * bits,
+        "d": regular,
+        "t": degree // 2,
+        "m": count if count_bits <= EXACT_BELOW else None,
+        "sample_bits": count_bits,
+        "prob": success,
+        "search": f"all t, regularity up to {MOST_DEGREE}; that of the best is exact",
+        "note": f"2^{count_bits:.1f} equations of degree {degree}, degree of regularity {regular}, "
         f"linear algebra with omega = {OMEGA:g}, the least possible",
-    )
+    }
 
 
 def no_field(parameters: LweParameters) -> str:

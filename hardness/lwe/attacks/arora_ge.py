@@ -16,20 +16,20 @@ Source: [AG11]
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
 from hardness.lwe.attacks.arora_gb import OMEGA, equations, no_field
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate, attack
 
 STRASSEN = 2.807  # the exponent of linear algebra as it is done
 _LARGE = 40.0
 
 
-def arora_ge(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("arora-ge", "asymptotic formula", "AG11")
+def arora_ge(parameters: LweParameters, setting: Setting) -> Fields:
     """Count the monomials and raise them to the power omega = 2, which is optimistic.
 
     >>> from hardness.lwe.parameters import parse_parameters
@@ -38,10 +38,9 @@ def arora_ge(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> count.samples, round(count.rop, 1)
     (860, 19.5)
     """
-    estimate = partial(Estimate, name="arora-ge", kind="asymptotic formula", source="AG11")
     reason = no_field(parameters)
     if reason or parameters.error is None:
-        return estimate(reason=reason)
+        raise NoEstimate(reason)
     binary = parameters.secret.values == 2
     degree = parameters.error.values
     if parameters.error.kind == "gaussian":  # t so large that all samples stay within it
@@ -51,17 +50,17 @@ def arora_ge(parameters: LweParameters, setting: Setting) -> Estimate:
             (w for w, bits in every if bits >= monomial_bits(parameters.n, w, binary)), parameters.q
         )
     if degree >= parameters.q:
-        return estimate(reason="every element of Z_q is an error")
+        raise NoEstimate("every element of Z_q is an error")
     count = monomial_bits(parameters.n, degree, binary)
-    return estimate(
-        rop=OMEGA * count,
-        mem=2 * count,
-        d=degree,
-        sample_bits=count,
-        search="nothing is free",
-        note=f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = {OMEGA:g}, "
-        f"the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
-    )
+    return {
+        "rop": OMEGA * count,
+        "mem": 2 * count,
+        "d": degree,
+        "sample_bits": count,
+        "search": "nothing is free",
+        "note": f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = "
+        f"{OMEGA:g}, the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
+    }
 
 
 def monomial_bits(n: int, degree: int, binary: bool = False) -> float:

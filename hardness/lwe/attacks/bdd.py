@@ -10,7 +10,7 @@ r_j.
 Cost: K (BKZ-beta + one call for a shortest vector of dimension eta + 1 + (d - eta)^2) operations, K
 repetitions of that probability.
 
-Searched: beta, d and eta, which begins at the least that decodes.
+Searched: all beta, d and eta that may cost less than the best so far; of very many d, some.
 
 Heuristics: the shape of reduced bases; the Gaussian heuristic for the last block [LP11].
 
@@ -22,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "PosVir21"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd", "heuristic model", "PosVir21", reduces=True)
+def bdd(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -49,4 +48,4 @@ def bdd(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": np.zeros(len(eta)), "eta": eta}
 
-    return decoded("bdd", SOURCE, lattice, price)
+    return decoded(lattice, price)

@@ -9,7 +9,8 @@ is.
 Cost: K (BKZ-beta + |S| (one call of dimension eta + 1 + (d - eta)^2)), |S| guesses of weight at
 most w, K repetitions of the joint probability.
 
-Searched: beta, zeta, d, eta, and all w. |S| is at most what the lattice tells apart.
+Searched: beta, zeta and w on a grid; in turns all beta, d and eta, and guesses near the best. |S|
+is at most what the lattice tells apart.
 
 Heuristics: as of `bdd`; guesses are ordered by their weight alone.
 
@@ -21,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "ACW19, PosVir21, LP11"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd_hybrid", "heuristic model", "ACW19, PosVir21, LP11", reduces=True)
+def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -51,4 +51,4 @@ def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": space, "eta": eta}
 
-    return decoded("bdd_hybrid", SOURCE, lattice, price, guesses)
+    return decoded(lattice, price, guesses)

@@ -8,7 +8,8 @@ P[|x| < r_j/2] each, and both halves are rounded alike, E[max(0, 1 - |x|/r_j)] e
 
 Cost: K (BKZ-beta + |S|^(1/2) d^2), K repetitions of the joint probability.
 
-Searched: beta, zeta, d, and all w. |S| is at most what the lattice tells apart.
+Searched: beta, zeta and w on a grid; in turns all beta and d, and guesses near the best. |S| is at
+most what the lattice tells apart.
 
 Heuristics: the shape of reduced bases; halves count as independent, and |S|^(1/2) favours the
 attack: a half of weight w/2 has more.
@@ -21,12 +22,11 @@ import numpy as np
 from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-
-SOURCE = "HG07, Wun19, LP11"
+from hardness.lwe.record import Fields, attack
 
 
-def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bdd_mitm_hybrid", "heuristic model", "HG07, Wun19, LP11", reduces=True)
+def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -48,4 +48,4 @@ def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
         return costs | {"space": space, "eta": eta}
 
-    return decoded("bdd_mitm_hybrid", SOURCE, lattice, price, guesses, root=2)
+    return decoded(lattice, price, guesses, root=2)

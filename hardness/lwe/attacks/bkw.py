@@ -19,20 +19,20 @@ Source: [BKW03, LF06, ACFFP15, DTV15]
 """
 
 import math
-from functools import partial
 from math import log2
 
 import numpy as np
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate, attack
 from hardness.lwe.success import SUCCESS
 
 _MOST_BLOCKS = 1000  # 2^1000 errors: beyond float64
 
 
-def bkw(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("bkw", "asymptotic formula", "BKW03, LF06, ACFFP15, DTV15")
+def bkw(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack with the block size of least cost.
 
     >>> from hardness.lwe.parameters import parameters_of
@@ -41,27 +41,24 @@ def bkw(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(bkw(parameters_of(parse("lpn:n=32,noise=0.1")), ROUGH).rop)
     17
     """
-    estimate = partial(
-        Estimate, name="bkw", kind="asymptotic formula", source="BKW03, LF06, ACFFP15, DTV15"
-    )
     reason = no_bias(parameters)
     if reason or parameters.error is None:
-        return estimate(reason=reason)
+        raise NoEstimate(reason)
     n = parameters.n
     sizes = sorted({-(-n // count) for count in range(1, min(n, _MOST_BLOCKS) + 1)})
     (bits, samples, stored), block = min(
         (costs(n, parameters.q, parameters.error.log_bias, size, setting.success), size)
         for size in sizes
     )
-    return estimate(
-        rop=bits,
-        mem=stored,
-        sample_bits=samples,
-        t=-(-n // block) - 1,
-        search="exhaustive over block sizes",
-        note=f"blocks of {block} coordinates, {-(-n // block) - 1} tables; memory counts samples "
-        "of n + 1 numbers; secrets that are small or sparse are not made use of",
-    )
+    return {
+        "rop": bits,
+        "mem": stored,
+        "sample_bits": samples,
+        "t": -(-n // block) - 1,
+        "search": "exhaustive over block sizes",
+        "note": f"blocks of {block} coordinates, {-(-n // block) - 1} tables; memory counts "
+        "samples of n + 1 numbers; secrets that are small or sparse are not made use of",
+    }
 
 
 def costs(

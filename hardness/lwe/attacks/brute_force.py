@@ -17,10 +17,11 @@ from math import log2
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, attack
 
 
-def brute_force(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("brute-force", "exact count", "information")
+def brute_force(parameters: LweParameters, setting: Setting) -> Fields:
     """Count the candidates, exactly, and the labels that single one out.
 
     >>> from hardness.lwe.models import ROUGH
@@ -30,14 +31,11 @@ def brute_force(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(2**count.rop), count.samples
     (3921225, 29)
     """
-    return Estimate(
-        name="brute-force",
-        kind="exact count",
-        source="information",
-        rop=parameters.size_bits,
-        space=parameters.size_bits,
-        mem=log2(max(1, parameters.n)),
-        sample_bits=log2(parameters.single(setting.success)),
-        search="nothing is free",
-        note="one operation a candidate; samples that leave no other candidate",
-    )
+    return {
+        "rop": parameters.size_bits,
+        "space": parameters.size_bits,
+        "mem": log2(max(1, parameters.n)),
+        "sample_bits": log2(parameters.single(setting.success)),
+        "search": "nothing is free",
+        "note": "one operation a candidate; samples that leave no other candidate",
+    }

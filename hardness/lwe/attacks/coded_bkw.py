@@ -27,7 +27,6 @@ Source: [GJS15, Lyu05, DTV15, BKW03]
 """
 
 import math
-from functools import partial
 from math import log2
 
 import numpy as np
@@ -35,7 +34,7 @@ import numpy as np
 from hardness.lwe.attacks.bkw import add, no_bias
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate, attack
 from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS
 
@@ -45,7 +44,8 @@ _CLOSE = 1e-9
 _FEWER = 12  # by which l may be below b
 
 
-def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("coded-bkw", "heuristic model", "GJS15, Lyu05, DTV15, BKW03")
+def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost, of parameters in normal form.
 
     >>> from hardness.lwe.models import ROUGH
@@ -54,13 +54,10 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(coded_bkw(parse_parameters(kyber, samples=512), ROUGH).rop, 1)
     178.6
     """
-    estimate = partial(
-        Estimate, name="coded-bkw", kind="heuristic model", source="GJS15, Lyu05, DTV15, BKW03"
-    )
     reason = no_bias(parameters) or parameters.too_few or parameters.no_rows
     reason = reason or ("q = 2: codes over bits are others" if parameters.q == 2 else "")
     if reason:
-        return estimate(reason=reason)
+        raise NoEstimate(reason)
     n, bits, spent = parameters.n, parameters.log2_q, parameters.spent
     sums = _log_sums(parameters.rows)
 
@@ -107,7 +104,7 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
         choice, bound = min(((choice, bound), best), key=lambda point: point[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
-        return estimate(reason=reason)
+        raise NoEstimate(reason)
     less, test, more_terms, block = choice
     words = max(1, block + less - _FEWER)
     point = (np.array([v]) for v in (block, words, test, more_terms))
@@ -124,14 +121,14 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Estimate:
     needed = add(used, log2(spent)) if spent else float(used)
     if parameters.rows is not None:
         needed = min(needed, float(parameters.label_bits(parameters.rows)))
-    return estimate(
-        rop=bound,
-        mem=add(table + log2(steps), (words + 1) * bits) if steps else table,
-        sample_bits=needed,
-        t=int(steps),
-        search="scan of b, l, n_test and k",
-        note="; ".join(notes),
-    )
+    return {
+        "rop": bound,
+        "mem": add(table + log2(steps), (words + 1) * bits) if steps else table,
+        "sample_bits": needed,
+        "t": int(steps),
+        "search": "scan of b, l, n_test and k",
+        "note": "; ".join(notes),
+    }
 
 
 def code_sizes(

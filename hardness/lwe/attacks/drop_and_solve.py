@@ -17,7 +17,7 @@ Source: [ACW19]
 
 import math
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from math import log2
 
 import numpy as np
@@ -29,7 +29,7 @@ from hardness.lwe.embedding import Embedding
 from hardness.lwe.laws import Law, sparse
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Estimate, NoEstimate, attack
 from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS, log_repetitions
 from instances.symmetric import log_binomial
@@ -72,6 +72,7 @@ def without(parameters: LweParameters, zeta: int) -> LweParameters:
     return replace(parameters, n=n, secret=law, size_bits=bits)
 
 
+@attack("guess+usvp", "heuristic model", "ACW19, ADPS16, AGVW17", reduces=True)
 def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     """Estimate `usvp` behind guesses.
 
@@ -82,10 +83,8 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> best.beta < usvp(sparse, DEFAULT).beta, best.zeta > 100
     (True, True)
     """
-    whole = usvp(parameters, setting)
-    if reason := _refused(parameters, whole):
-        return behind(whole, parameters, 0, setting, reason)
-    n = parameters.n
+    whole, n = usvp(parameters, setting), parameters.n
+    _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
 
     def cost(beta: Integers, zeta: Integers) -> Array:
@@ -105,6 +104,7 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     return behind(usvp_at(without(parameters, out), setting, beta, m), parameters, out, setting)
 
 
+@attack("guess+arora-gb", "heuristic model", "ACW19, AG11, ACFP14, BFS04")
 def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     """Estimate `arora-gb` behind guesses.
 
@@ -115,8 +115,7 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     True
     """
     whole, n = arora_gb(parameters, setting), parameters.n
-    if reason := _refused(parameters, whole):
-        return behind(whole, parameters, 0, setting, reason)
+    _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
     fixed = parameters.secret.weight is not None
     root = replace(setting, success=math.sqrt(setting.success) if fixed else setting.success)
@@ -130,27 +129,28 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
         return log_trials(parameters.secret, n, n - left, root.success) + ranks
 
     if not whole.applies and whole.reason == rest(n - few).reason:
-        return behind(whole, parameters, 0, setting, whole.reason)
+        raise NoEstimate(whole.reason)
     (left,), _ = scan(cost, spread(few, n, 14), few=3)
     (left,), rop = scan(cost, window(left, 12, few, n), few=1)
     zeta = n - left
     if not math.isfinite(rop):
-        return behind(whole, parameters, 0, setting, rest(zeta).reason)
+        raise NoEstimate(rest(zeta).reason)
     return behind(rest(zeta), parameters, zeta, root)
 
 
-def _refused(parameters: LweParameters, whole: Estimate) -> str:
-    if parameters.too_few:
-        return parameters.too_few
+def _require_few_values(parameters: LweParameters) -> None:
+    if reason := parameters.too_few or parameters.no_lattice:
+        raise NoEstimate(reason)
     if parameters.secret.alphabet >= _MOST_VALUES:
-        return f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
-    return whole.reason if parameters.no_lattice or parameters.no_rows else ""
+        raise NoEstimate(
+            f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
+        )
 
 
-def behind(
-    rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting, reason: str = ""
-) -> Estimate:
-    """Put an attack on the other entries behind a guess of zeta of them, or say why there is none.
+def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting) -> Estimate:
+    """Put an attack on the other entries behind a guess of zeta of them.
+
+    Raises NoEstimate if nearly all secrets are tried.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -159,22 +159,18 @@ def behind(
     >>> guess.name, guess.d, round(guess.repetitions, 1)
     ('guess+usvp', 86, 7.7)
     """
-    law, source = parameters.secret, f"ACW19, {rest.source}"
-    refused = partial(Estimate, kind=rest.kind, source=source, model=rest.model, shape=rest.shape)
-    name = f"guess+{rest.name}"
-    if reason or not rest.applies:
-        return refused(name=name, reason=reason or rest.reason)
+    law = parameters.secret
+    rest = rest.changed(name=f"guess+{rest.name}", source=f"ACW19, {rest.source}")
+    if not rest.applies:
+        return rest
     runs = float(log_trials(law, parameters.n, zeta, setting.success))
     every = law.weight is None
     if every and zeta and rest.rank + runs >= parameters.size_bits:
-        reason = "it tries nearly all secrets, at more than brute-force does"
-        return refused(name=name, reason=reason)
+        raise NoEstimate("it tries nearly all secrets, at more than brute-force does")
     how = f"all 2^{runs:.1f} values" if every and zeta else "zeros"
     draws = 0.0 if every else runs
     note = f"{zeta} coordinates guessed, {how} at 2^{draws:.1f} choices of places"
     return rest.changed(
-        name=name,
-        source=source,
         rop=rest.rank + runs,
         zeta=zeta,
         space=runs if every else 0.0,

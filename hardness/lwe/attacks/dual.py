@@ -18,23 +18,13 @@ import numpy as np
 
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
-from hardness.lwe.scan import scan
-from hardness.lwe.short_vectors import (
-    TABLE,
-    WIDE,
-    Priced,
-    ShortVectors,
-    dual_estimate,
-    dual_refused,
-    refined,
-)
+from hardness.lwe.record import Fields, attack
+from hardness.lwe.short_vectors import TABLE, Priced, ShortVectors, refined
 from hardness.lwe.success import log_told
 
-SOURCE = "MR09, Albrecht17, EJK20"
 
-
-def dual(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("dual", "heuristic model", "MR09, Albrecht17, EJK20", reduces=True)
+def dual(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -44,10 +34,7 @@ def dual(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> best.beta, best.d, round(best.rop, 1)
     (423, 1014, 149.6)
     """
-    lattice = ShortVectors(parameters, setting)
-    if lattice.reason:
-        return dual_refused("dual", SOURCE, lattice.reason)
-    n = parameters.n
+    lattice, n = ShortVectors(parameters, setting), parameters.n
 
     def price(beta: Integers, m: Integers) -> Priced:
         count = lattice.loss(beta, m, n) + log_told(setting.success)
@@ -56,13 +43,8 @@ def dual(parameters: LweParameters, setting: Setting) -> Estimate:
     def best(beta: Integers) -> np.ndarray:
         return price(beta, lattice.samples(beta, n))["rop"]
 
-    most = setting.model.cost(1 << 14, 1 << 14)
-    (beta,), rop = scan(best, lattice.blocks(float(most)))
-    if not rop < most:
-        return dual_refused("dual", SOURCE, WIDE)
+    (beta,), _ = lattice.scanned(best)
     m = int(lattice.samples(np.array(beta), n))
-    beta, m = refined(lambda *at: price(*at)["rop"], (beta,), m, lattice, [])
-    priced = price(np.array([beta]), np.array([m]))
-    estimate = dual_estimate("dual", SOURCE, lattice, priced, beta, m)
-    more = f"tells samples from uniform ones by {estimate.note}"
-    return estimate.changed(standing="published", note=more, search="scan of beta and m")
+    _, fields = refined(price, (beta,), m, lattice)
+    more = f"tells samples from uniform ones by {fields['note']}"
+    return fields | {"standing": "published", "note": more}

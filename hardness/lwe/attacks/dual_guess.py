@@ -26,23 +26,19 @@ import numpy as np
 from hardness.lwe.decoding import Guesses
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, attack
 from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.short_vectors import (
     LARGEST_BLOCK,
-    WIDE,
     Priced,
     ShortVectors,
-    dual_estimate,
-    dual_refused,
     refined,
 )
 from hardness.lwe.success import log_repetitions
 
-SOURCE = "EJK20, Arikan96"
 
-
-def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("dual_guess", "heuristic model", "EJK20, Arikan96", reduces=True)
+def dual_guess(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -53,8 +49,6 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
     108.9
     """
     lattice, n, law = ShortVectors(parameters, setting), parameters.n, parameters.secret
-    if lattice.reason:
-        return dual_refused("dual_guess", SOURCE, lattice.reason)
     guesses, h = Guesses(parameters), law.weight
     part = setting.success if h is None else math.sqrt(setting.success)
 
@@ -81,10 +75,7 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
         m = lattice.samples(beta, n - split[0], shift(*split[:2]))
         return price(beta, m, *split)["rop"]
 
-    most = float(setting.model.cost(1 << 14, 1 << 14))
-    point, rop = scan(best, lattice.blocks(most), [0], [0], [0])
-    if not rop < most:
-        return dual_refused("dual_guess", SOURCE, WIDE)
+    whole, rop = lattice.scanned(best, [0], [0], [0])
     zeta = spread(0, min(n - 1, rop / max(law.guesses, 1e-9)), 40)
     low = more = np.zeros(1, np.int64)
     if h is not None:
@@ -92,10 +83,8 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
         zeta = np.unique(np.linspace(0, n - 1, 32).astype(np.int64))
         low = more = spread(0, guesses.columns - 1, 6, dense=3)
     ranges = [(0, n - 1), (0, int(low[-1])), (0, int(more[-1]))]
-    whole = point
     point, bits = scan(best, lattice.blocks(rop), zeta, low, more, few=12)
-    if bits > rop:
-        point = whole
+    point = point if bits <= rop else whole
     near = [  # once more, in a finer grid
         window(value, reach, low, high, step)
         for value, reach, step, (low, high) in zip(
@@ -108,19 +97,9 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Estimate:
     ]
     point, _ = scan(best, *near, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1], shift(*point[1:3])))
-    at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    beta, m, guessed, least, wider = at
-    priced = price(*(np.array([v]) for v in at))
-    heavy = least + wider
-    sparse = f"; {least} to {heavy} of {guessed} guessed coordinates are not 0" if h else ""
-    estimate = dual_estimate(
-        "dual_guess",
-        SOURCE,
-        lattice,
-        priced,
-        beta,
-        m,
-        zeta=guessed,
-        search="scan of all parameters",
-    )
-    return estimate.changed(note=estimate.note + sparse, weight=heavy if h else None)
+    (guessed, least, wider), fields = refined(price, point, m, lattice, ranges)
+    fields["zeta"], heavy = guessed, least + wider
+    if h is None:
+        return fields
+    sparse = f"; {least} to {heavy} of {guessed} guessed coordinates are not 0"
+    return fields | {"note": fields["note"] + sparse, "weight": heavy}

@@ -22,25 +22,21 @@ import numpy as np
 
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, attack
 from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.short_vectors import (
     LARGEST_BLOCK,
     MULTIPLY,
     TABLE,
-    WIDE,
     Priced,
     ShortVectors,
-    dual_estimate,
-    dual_refused,
     refined,
 )
 from hardness.lwe.success import log_single
 
-SOURCE = "MATZOV22, Arikan96"
 
-
-def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("dual_hybrid", "heuristic model", "MATZOV22, Arikan96", reduces=True)
+def dual_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
@@ -51,8 +47,6 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     138.7
     """
     lattice, n, law = ShortVectors(parameters, setting), parameters.n, parameters.secret
-    if lattice.reason:
-        return dual_refused("dual_hybrid", SOURCE, lattice.reason)
 
     def price(beta: Integers, m: Integers, out: Integers, zeta: Integers, p: Integers) -> Priced:
         k, t, log_p = n - out, np.maximum(out - zeta, 0), np.log2(p)
@@ -71,10 +65,7 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
         m = lattice.samples(beta, np.maximum(n - out, 1))
         return price(beta, m, out, zeta, p)["rop"]
 
-    most = float(setting.model.cost(1 << 14, 1 << 14))
-    whole, rop = scan(best, lattice.blocks(most), [0], [0], [2])
-    if not rop < most:
-        return dual_refused("dual_hybrid", SOURCE, WIDE)
+    whole, rop = lattice.scanned(best, [0], [0], [2])
     widest = law.ln_deviation / math.log(2) + math.log2(3 * math.sqrt(rop)) + 2  # log2 of p
     zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 6)
     out = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
@@ -101,18 +92,6 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Estimate:
     around = window(point[3], max(1, point[3] // 8), *ranges[2], max(1, point[3] // 16))
     point, _ = scan(best, *near(point, 0.0), around, few=12)
     m = int(lattice.samples(np.array(point[0]), n - point[1]))
-    at = refined(lambda *at: price(*at)["rop"], point, m, lattice, ranges)
-    priced = price(*(np.array([v]) for v in at))
-    guessed, t = at[3], at[2] - at[3]
-    return dual_estimate(
-        "dual_hybrid",
-        SOURCE,
-        lattice,
-        priced,
-        *at[:2],
-        zeta=guessed,
-        t=t,
-        p=at[4] if t else None,
-        space=guessed * law.guesses,
-        search="scan of beta, zeta, t, p and m",
-    )
+    (both, guessed, modulus), fields = refined(price, point, m, lattice, ranges)
+    fields |= {"zeta": guessed, "t": both - guessed, "space": guessed * law.guesses}
+    return fields | {"p": modulus if both > guessed else None}

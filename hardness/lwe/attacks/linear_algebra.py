@@ -18,10 +18,11 @@ from math import ceil, log2
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate, attack
 
 
-def linear_algebra(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("linear-algebra", "asymptotic formula", "information")
+def linear_algebra(parameters: LweParameters, setting: Setting) -> Fields:
     """Count n^3 operations on n samples and a few more.
 
     >>> from hardness.lwe.models import ROUGH
@@ -31,21 +32,13 @@ def linear_algebra(parameters: LweParameters, setting: Setting) -> Estimate:
     18.0
     """
     if parameters.error is not None:
-        return Estimate(
-            name="linear-algebra",
-            kind="asymptotic formula",
-            source="information",
-            reason="the labels have errors or are rounded",
-        )
+        raise NoEstimate("the labels have errors or are rounded")
     misses = -log2(1 - setting.success)
     spare = ceil(misses / log2(3)) if parameters.q % 2 else ceil(misses) + 1
-    return Estimate(
-        name="linear-algebra",
-        kind="asymptotic formula",
-        source="information",
-        rop=3 * log2(parameters.n),
-        mem=2 * log2(parameters.n),
-        sample_bits=log2(parameters.n + spare),
-        search="nothing is free",
-        note=f"n^3 operations; {spare} samples more than n, for n independent ones",
-    )
+    return {
+        "rop": 3 * log2(parameters.n),
+        "mem": 2 * log2(parameters.n),
+        "sample_bits": log2(parameters.n + spare),
+        "search": "nothing is free",
+        "note": f"n^3 operations; {spare} samples more than n, for n independent ones",
+    }

@@ -18,21 +18,21 @@ Source: [HS06]
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from math import log2
 
 import numpy as np
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Fields, NoEstimate, attack
 from hardness.lwe.success import log_repetitions
 from instances.symmetric import log_binomial
 
 _MOST_BITS = 4096  # of a coordinate that label a table's entries
 
 
-def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("meet-in-the-middle", "exact count", "HS06")
+def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Fields:
     """Count entries, lookups and matches of a split of the coordinates, and the splits.
 
     >>> from hardness.lwe.parameters import parse_parameters
@@ -41,10 +41,9 @@ def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> round(split.rop, 2)
     19.62
     """
-    estimate = partial(Estimate, name="meet-in-the-middle", kind="exact count", source="HS06")
     if parameters.error is not None and parameters.q == 2:
         reason = "noisy bits: the halves of a sum cannot be matched"
-        return estimate(reason=reason)
+        raise NoEstimate(reason)
     law = parameters.secret
     counts = [count for _, count in law.counts] or [law.weight or 0] * bool(law.weight)
     left, right, rarity = halves(parameters.n, counts, 1 if law.counts else law.alphabet)
@@ -57,14 +56,14 @@ def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Estimate:
         labelled = f"; a label is the first {bits} bits of {count} sums"
         if not count:
             labelled = "; errors are so wide that every pair of halves is compared"
-    return estimate(
-        rop=float(np.logaddexp2(left, right + each)) + tries,
-        mem=left,
-        repetitions=tries,
-        sample_bits=log2(needed),
-        search="bits of a label: exhaustive; sums: convex",
-        note="one operation an entry, a lookup and a match" + labelled,
-    )
+    return {
+        "rop": float(np.logaddexp2(left, right + each)) + tries,
+        "mem": left,
+        "repetitions": tries,
+        "sample_bits": log2(needed),
+        "search": "bits of a label: exhaustive; sums: convex",
+        "note": "one operation an entry, a lookup and a match" + labelled,
+    }
 
 
 def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, float]:

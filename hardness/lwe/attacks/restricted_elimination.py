@@ -16,7 +16,6 @@ Source: [EKM17]
 """
 
 import math
-from functools import partial
 from math import log2
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.stats import binom
 
 from hardness.lwe.models import Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import EXACT_BELOW, Estimate
+from hardness.lwe.record import EXACT_BELOW, Fields, NoEstimate, attack
 from hardness.lwe.success import log_repetitions
 from instances.symmetric import log_binomial
 
@@ -34,7 +33,8 @@ _SMALL, _LEAST, _CLOSE = -30.0, 1e-12, 1e-6
 SPARE = 4  # samples beyond k, that make a solution unique
 
 
-def restricted_elimination(parameters: LweParameters, setting: Setting) -> Estimate:
+@attack("restricted-elimination", "exact count", "EKM17")
+def restricted_elimination(parameters: LweParameters, setting: Setting) -> Fields:
     """Count the trials that succeed as often as asked, exactly, times k^3.
 
     >>> from hardness.lwe.parameters import parameters_of
@@ -44,25 +44,24 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Estim
     >>> round(trial.rop, 1), trial.d
     (31.0, 199)
     """
-    estimate = partial(Estimate, name="restricted-elimination", kind="exact count", source="EKM17")
     n, h, error = parameters.n, parameters.secret.weight or 0, parameters.error
     if error is None or error.zero <= 1 / 2:
         many = "at least half of the samples have errors"
-        return estimate(reason=many if error else "no error: linear algebra does it")
+        raise NoEstimate(many if error else "no error: linear algebra does it")
     k = best_size(n, h, 1 - error.zero)
     trials = lucky_bits(parameters, k, SPARE, setting.success)
     if trials == math.inf:
-        return estimate(reason=f"too few of {parameters.samples} samples have no error")
-    return estimate(
-        rop=trials + 3 * log2(k),
-        mem=2 * log2(k),
-        repetitions=trials,
-        d=k,
-        sample_bits=log2(k + SPARE + parameters.single(setting.success)),
-        search="exhaustive over k",
-        note=f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the samples "
-        "are the least: trials draw from a pool of some thousand",
-    )
+        raise NoEstimate(f"too few of {parameters.samples} samples have no error")
+    return {
+        "rop": trials + 3 * log2(k),
+        "mem": 2 * log2(k),
+        "repetitions": trials,
+        "d": k,
+        "sample_bits": log2(k + SPARE + parameters.single(setting.success)),
+        "search": "exhaustive over k",
+        "note": f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the "
+        "samples are the least: trials draw from a pool of some thousand",
+    }
 
 
 def lucky_bits(parameters: LweParameters, k: int, spare: int, success: float) -> float:

@@ -25,14 +25,14 @@ import numpy as np
 from hardness.lwe.embedding import Embedding
 from hardness.lwe.models import SMALL_BLOCK, Setting, log_delta
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate
+from hardness.lwe.record import Estimate, Fields, NoEstimate, attack
 from hardness.lwe.scan import scan, spread
 
-SOURCE = "ADPS16, AGVW17"
 SMALL = "blocks too small for the vector to stand out"
 _ALL_BELOW = 512  # block sizes that are all tried
 
 
+@attack("usvp", "heuristic model", "ADPS16, AGVW17", reduces=True)
 def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     """Estimate the attack at its least cost.
 
@@ -43,21 +43,19 @@ def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> best.beta, best.m, best.d, round(best.rop, 2)
     (406, 485, 998, 118.55)
     """
-    if reason := reason_against(parameters):
-        return refused(setting, reason)
-    lattice = Embedding(parameters, setting.shape)
+    lattice = _embedded(parameters, setting)
     sizes = spread(2, lattice.largest(), 256, dense=_ALL_BELOW)
     (beta,), cost = scan(lambda beta: lattice.cost(setting, beta)[0], sizes, few=4)
     if cost == math.inf:
-        return refused(
-            setting,
+        raise NoEstimate(
             "no block size makes the planted vector stand out: the errors are too wide, or the "
-            "samples too few",
+            "samples too few"
         )
     return usvp_at(parameters, setting, beta, int(lattice.cost(setting, np.array(beta))[1]))
 
 
-def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> Estimate:
+@attack("usvp", "heuristic model", "ADPS16, AGVW17", reduces=True)
+def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> Fields:
     """Estimate the attack at a block size and a number of samples; a note says if it fails.
 
     >>> from hardness.lwe.models import ROUGH
@@ -67,9 +65,7 @@ def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> E
     >>> round(below.rop, 2), below.note
     (118.26, 'blocks too small for the vector to stand out')
     """
-    if reason := reason_against(parameters):
-        return refused(setting, reason)
-    lattice, d = Embedding(parameters, setting.shape), m + parameters.n + 1
+    lattice, d = _embedded(parameters, setting), m + parameters.n + 1
     rop, spent = float(setting.model.cost(beta, d)), parameters.n - int(lattice.kept(m))
     notes = [SMALL] if lattice.margin(beta, m) < 0 else []
     if beta < SMALL_BLOCK:
@@ -79,37 +75,21 @@ def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> E
         )
     if spent:
         notes.append(f"{spent} of the samples make the secret as small as the error")
-    return Estimate(
-        name="usvp",
-        kind="heuristic model",
-        source=SOURCE,
-        model=setting.model.name,
-        shape=setting.shape,
-        rop=rop,
-        red=rop,
-        beta=beta,
-        delta=float(np.exp(log_delta(beta))),
-        d=d,
-        m=m,
-        sample_bits=math.log2(m + spent),
-        mem=float(setting.model.memory(beta)),
-        search="scan of block sizes; m: the least",
-        note="; ".join(notes),
-    )
+    return {
+        "rop": rop,
+        "red": rop,
+        "beta": beta,
+        "delta": float(np.exp(log_delta(beta))),
+        "d": d,
+        "m": m,
+        "sample_bits": math.log2(m + spent),
+        "mem": float(setting.model.memory(beta)),
+        "search": "scan of block sizes; m: the least",
+        "note": "; ".join(notes),
+    }
 
 
-def reason_against(parameters: LweParameters) -> str:
-    """Return why the attack does not apply; empty if it may."""
-    return parameters.no_lattice or parameters.no_rows or parameters.too_few
-
-
-def refused(setting: Setting, reason: str) -> Estimate:
-    """Make the estimate of an attack that does not apply."""
-    return Estimate(
-        name="usvp",
-        kind="heuristic model",
-        source=SOURCE,
-        reason=reason,
-        model=setting.model.name,
-        shape=setting.shape,
-    )
+def _embedded(parameters: LweParameters, setting: Setting) -> Embedding:
+    if reason := parameters.no_lattice or parameters.too_few:
+        raise NoEstimate(reason)
+    return Embedding(parameters, setting.shape)

@@ -31,7 +31,7 @@ class Case:
         numbers = {"places": n, "chosen": self.m, "values": list(map(str, g)), "noise": "0"}
         self.problem = checker.read_problem({"kind": "hidden-set", **numbers})
         self.members, self.c = subsets(self.problem), overlaps(self.problem)[0]
-        self.scheme, self.closed = Johnson.of(g, n), closed.Johnson.of(g, n)
+        self.scheme, self.closed = Johnson.of_values(g, n), closed.Johnson.of_values(g, n)
 
     def least(self, gamma):
         """SDA over all sets at least, and of how many members no set exceeds gamma."""

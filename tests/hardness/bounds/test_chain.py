@@ -12,7 +12,7 @@ import hardness as h
 from hardness.bounds import checker
 from hardness.bounds.certificate import NoClaim
 from hardness.bounds.checker.residues import SLACK, guess, power
-from hardness.bounds.checker.theorem import least as least_number
+from hardness.bounds.checker.theorem import first_reaching as least_number
 from hardness.report.claims import sentence
 from hardness.report.export import text as export
 

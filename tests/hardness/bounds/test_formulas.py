@@ -183,11 +183,7 @@ GRIDS = {
         f"{family}{',' if ':' in family else ':'}secret={secret}": grid
         for secret in SECRETS
         for family, grid in {
-            "lwr:h=0": {
-                "n": [1, 2, 4],
-                "q": [*POWERS, 3, 17],
-                "p": [*POWERS, 3, 17],
-            },
+            "lwr:h=0": {"n": [1, 2, 4], "q": [*POWERS, 3, 17], "p": [*POWERS, 3, 17]},
             "lwr": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
             "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257]},
             "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 8, 17, 257], "h": [1, 2]},

@@ -25,7 +25,7 @@ def test_the_checker_has_what_fourier_weights_give(data, m, more):
     )
     if len(set(values)) == 1:
         return
-    found, wanted = Johnson.of(values, m + more), closed.Johnson.of(values, m + more)
+    found, wanted = Johnson.of_values(values, m + more), closed.Johnson.of_values(values, m + more)
     assert found.size == wanted.size
     for name in ("norm", "average", "spread"):
         assert getattr(found, name) == getattr(wanted, name), name
@@ -42,7 +42,7 @@ def test_the_checker_has_what_fourier_weights_give(data, m, more):
 
 
 def test_the_gram_matrix_of_one_member_is_its_norm():
-    found = Johnson.of([0, 1, 2], 2)
+    found = Johnson.of_values([0, 1, 2], 2)
     assert found.eigenvalues == [found.norm] == [found.average]
     assert found.size == 1
 
@@ -84,11 +84,11 @@ def packed(values, n):
     """The code that is found for a profile, and the two ends of SQ-DIM that follow."""
     numbers = {"places": n, "chosen": len(values) - 1, "values": list(map(str, values))}
     problem = checker.read_problem({"kind": "hidden-set", **numbers, "noise": "0"})
-    code = best_code(Johnson.of(values, n))
+    code = best_code(Johnson.of_values(values, n))
     known = hidden_sets.overlaps(problem)[0]
     claim = hidden_sets.packing(problem, hidden_sets.subsets(problem), known, code)
     upper = int(claim.parameters["upper"])
-    assert upper == closed.sq_dimension_most(closed.Johnson.of(values, n))
+    assert upper == closed.sq_dimension_most(closed.Johnson.of_values(values, n))
     return code, claim.value, upper
 
 

@@ -45,6 +45,11 @@ class Small:
         parsed = checker.read_problem(self.problem)
         return KINDS[self.problem["kind"]].know(parsed, self.witness)
 
+    @property
+    def alone(self) -> tuple[Any, ...]:
+        """Laws, reference, members and gram."""
+        return self.laws, self.reference, *self.known[:2]
+
     def noisy(self, std: Fraction, risk: str = "0", steps: int = 1) -> float:
         """What is claimed that so many steps reach at most."""
         numbers = {"clip": "1", "noise-std": checker.written(std), "steps": str(steps)}
@@ -184,12 +189,7 @@ def listed(signs: int, top: str, *tables: str) -> Small:
     gram = less @ less.T / (1 << signs)
     proof = factor(gram, np.linalg.eigvalsh(gram)[-1], float(Fraction(top)))
     return Small(
-        problem={
-            "kind": "functions",
-            "signs": signs,
-            "centred": False,
-            "tables": list(tables),
-        },
+        problem={"kind": "functions", "signs": signs, "centred": False, "tables": list(tables)},
         witness={"eigenvalue": {"top": top, **proof}},
         laws=laws,
         reference=laws.mean(axis=0),

@@ -69,10 +69,7 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
     lines = [
         s.split() for s in laid_out(comparison_table(small), 80).splitlines() if "certified" in s
     ]
-    assert [line[-3:-1] for line in lines] == [
-        *[["vacuous", "vacuous"]] * 3,
-        ["vacuous", "3"],
-    ]
+    assert [line[-3:-1] for line in lines] == [*[["vacuous", "vacuous"]] * 3, ["vacuous", "3"]]
     lines = [s for s in laid_out(comparison_table(mixed), 80).splitlines() if "certified" in s]
     assert "vacuous" in lines[0]
     assert lines[-1].split()[-3:-1] == ["7", "8"]

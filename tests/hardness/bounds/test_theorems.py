@@ -57,11 +57,7 @@ def most_ruled_out(rows, reference, tau):
 
 @every
 def test_no_query_to_stat_rules_out_more_members_than_the_theorem_says(name):
-    rows, reference, (members, gram, *_) = (
-        SMALL[name].laws,
-        SMALL[name].reference,
-        SMALL[name].known,
-    )
+    rows, reference, members, gram = SMALL[name].alone
     assert len(rows) == members.count <= 6
     reached = 0
     for tau in (Fraction(1, 20), Fraction(1, 5), Fraction(1, 3), Fraction(1, 2)):
@@ -86,11 +82,7 @@ def most_ruled_out_by_vstat(rows, reference, t):
 
 @every
 def test_no_query_to_vstat_rules_out_more_members_than_the_theorems_say(name):
-    rows, reference, (members, gram, *_) = (
-        SMALL[name].laws,
-        SMALL[name].reference,
-        SMALL[name].known,
-    )
+    rows, reference, members, gram = SMALL[name].alone
     ruled_out = 0
     for t in (2, 5, 20, 100):
         true = most_ruled_out_by_vstat(rows, reference, t)
@@ -120,11 +112,8 @@ def test_no_query_to_vstat_rules_out_a_set_of_so_small_an_average(case):
 
 @every
 def test_no_hypothesis_fits_more_members_than_the_theorem_says(name):
-    means, weights, (members, gram, *_) = (
-        SMALL[name].functions,
-        SMALL[name].chances,
-        SMALL[name].known,
-    )
+    means, weights = SMALL[name].functions, SMALL[name].chances
+    _, _, members, gram = SMALL[name].alone
     for risk in (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
         most = hypothesis_fits(members, gram, risk)
         for size in range(int(most) + 1, len(means) + 1):

@@ -48,7 +48,7 @@ def listed(evaluate, names, n, bound=1.0):
         n=n,
         outputs=1,
         bound=bound,
-        one=lambda i, x: np.asarray(evaluate(x), np.float64)[i],
+        evaluate_member=lambda i, x: np.asarray(evaluate(x), np.float64)[i],
     )
 
 

@@ -225,15 +225,9 @@ def _guesses(given: LweParameters, setting: Setting) -> float:
 
 CASES = {
     "usvp": Case(drawn=_middling, least=_primal),
-    "bdd_hybrid": Case(
-        drawn=_tiny, least=partial(_of_forms, partial(_decoding, False)), above=0.05
-    ),
-    "bdd_mitm_hybrid": Case(
-        drawn=_tiny, least=partial(_of_forms, partial(_decoding, True)), above=0.05
-    ),
-    "bdd_hybrid, flat": Case(
-        drawn=_flat, least=partial(_of_forms, partial(_decoding, False)), above=0.05
-    ),
+    "bdd_hybrid": Case(drawn=_tiny, least=partial(_of_forms, partial(_decoding, False))),
+    "bdd_mitm_hybrid": Case(drawn=_tiny, least=partial(_of_forms, partial(_decoding, True))),
+    "bdd_hybrid, flat": Case(drawn=_flat, least=partial(_of_forms, partial(_decoding, False))),
     "bkw": Case(drawn=_of_words(("lwe:n=12,q=31,sigma=1", None)), least=_plain),
     "coded-bkw": Case(drawn=_codable, least=_coded, above=0.1),
     "arora-gb": Case(drawn=BASES, least=_basis),

@@ -174,13 +174,10 @@ def test_trials_by_enumeration(rows):
 
 
 def test_errors_of_fixed_number_are_avoided_by_their_count():
-    found = lucky_bits(parse_parameters("lwe:n=8,q=97,error=binary,weight=3", 20), 8, 2, 0.99)
+    found = lucky_bits(parse_parameters("lwe:n=8,q=97,error=[1:3]", 20), 8, 2, 0.99)
     chance = math.comb(17, 10) / math.comb(20, 10)
     assert found == math.log2(math.ceil(math.log(0.01) / math.log1p(-chance)))
-    assert (
-        lucky_bits(parse_parameters("lwe:n=8,q=97,error=binary,weight=3", 12), 8, 2, 0.99)
-        == math.inf
-    )
+    assert lucky_bits(parse_parameters("lwe:n=8,q=97,error=[1:3]", 12), 8, 2, 0.99) == math.inf
 
 
 @pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])

@@ -25,7 +25,7 @@ from instances.errors import UsageError
         ),
         ("error=uniform,width=4,secret=range,spread=5", 9, "Uniform(-2, 2)", "Uniform(-1, 2)"),
         (
-            "error=ternary,weight=20,secret=ternary",
+            "error=[-1:10,1:10],secret=ternary",
             128,
             "Uniform(-1, 1)",
             "SparseTernary(p=10, m=10, n=128)",
@@ -86,8 +86,6 @@ LAWS = {  # of a secret with n=64 and q=97, in words
     "SparseTernary(8)": "[-1:8,1:8]",
     "SparseTernary(8, 4, 64)": "[-1:4,1:8]",
     "SparseTernary(p=8, m=0, n=64)": "[1:8]",
-    "SparseTernary(64, 8)": "[-1:8,1:8]",  # its length first, as it was once
-    "SparseTernary(64, p=8)": "[-1:8,1:8]",
     "SparseTernary(p=8, m=None)": "[-1:8,1:8]",
     "SparseTernary(p=16/2, m=1<<3)": "[-1:8,1:8]",
 }
@@ -108,7 +106,7 @@ PUBLISHED = {  # lines as people publish them, and what they mean
     "LWE.Parameters(n=10, q=2**10, Xs=ND.UniformMod(2**10), Xe=ND.UniformMod(2**10/2**6))": (
         "lwe:n=10,q=1024,error=uniform,width=-8..7,secret=uniform"
     ),
-    "LWE.Parameters(n=251, q=251, Xs=ND.Ternary, Xe=ND.SparseTernary(1024, 256//2), m=1024)": (
+    "LWE.Parameters(n=251, q=251, Xs=ND.Ternary, Xe=ND.SparseTernary(256//2), m=1024)": (
         "lwe:n=251,q=251,error=[-1:128,1:128],secret=ternary,samples=1024"
     ),
     "LWE.Parameters(n=1<<13, q=1<<85, Xs=ND.Uniform(-1,1), "
@@ -135,9 +133,6 @@ PUBLISHED = {  # lines as people publish them, and what they mean
     "estimator.LWE.Parameters(630, 2^32, ND.UniformMod(2), ND.DiscreteGaussian(2^-15*2^32))": TFHE,
     "LWE.Parameters(n=586, q=2**32, Xs=ND.Binary, Xe=ND.DiscreteGaussian(2 ** (-13.4) * 2**32))": (
         f"lwe:n=586,q=2^32,sigma={2**-13.4 * 2**32},secret=binary"
-    ),
-    "LWE.Parameters(1024, 2**25, ND.SparseTernary(32), ND.DiscreteGaussian(ND.stddevf(8)))": (
-        f"lwe:n=1024,q=2^25,sigma={8 / math.sqrt(2 * math.pi)},secret=[-1:32,1:32]"
     ),
 }
 
@@ -207,6 +202,7 @@ DEEP = (
         ("64, 97, ND.Binary, ND.Binary(3)", "too many positional arguments"),
         ("64, 97, ND.Other(3), ND.Binary", "Xs=ND.Other(3)"),
         ("64, 97, ND.SparseTernary(8, n=63), ND.Binary", "Xs of n=63"),
+        ("64, 97, ND.SparseTernary(64, 8), ND.Binary", "counts of 72 entries"),
         ("64, 97, ND.Binary", "missing a required argument: 'Xe'"),
         ("64.5, 97, ND.Binary, ND.Binary", "n, q and m are integers"),
         ("64, 97, ND.Binary, ND.Binary, q=97", "multiple values for argument 'q'"),

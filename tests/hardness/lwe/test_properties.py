@@ -5,11 +5,11 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from hardness import estimate
 from hardness.lwe.estimate import estimate_all, estimate_attack
-from hardness.lwe.models import DEFAULT, ROUGH, parse_setting
+from hardness.lwe.models import DEFAULT, ROUGH
 from hardness.lwe.parameters import parse_parameters
 from hardness.lwe.scan import scan, spread
-from instances.errors import UsageError
 
 CLOSE = 0.2  # bits: scans end near the least
 secrets = st.sampled_from(["binary", "ternary", "cbd,spread=2", "gaussian,spread=3", "uniform"])
@@ -55,29 +55,6 @@ def test_a_scan_finds_the_least_of_a_bowl_and_keeps_to_its_axes():
     assert scan(bowl, *axes)[0] == (300, 100, 5)
 
 
-@pytest.mark.parametrize(
-    ("text", "samples", "word"),
-    [
-        ("lwe:n=64,q=1,sigma=1", None, "q=1 given"),
-        ("lwe:n=64,q=97,sigma=0", None, "must be above 0"),
-        ("lwe:n=64,q=97,sigma=1,secret=binary,h=65", None, "h=65"),
-        ("lwe:n=64,q=97,sigma=-1", None, "above 0"),
-        ("lwe:n=2^60,q=97,sigma=1", None, "n="),
-        ("lwe:n=64,q=2^99999,sigma=1", None, "q="),
-        ("lwe:n=64,q=97,sigma=1e400", None, "sigma=1e400 given"),
-        ("lwe:n=64,q=97,sigma=1,secret=none", None, "unknown secret"),
-        ("lwe:n=64,q=97,error=sometimes", None, "unknown error"),
-        ("lwe:n=64,q=97,sigma=1", 0, "samples=0 given"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(text, samples, word):
-    with pytest.raises(UsageError) as refused:
-        estimate_all(parse_parameters(text, samples), text)
-    assert word in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_unknown_models_and_shapes_are_refused():
-    for name, shape in (("sieve", None), ("matzov", "cn11")):
-        with pytest.raises(UsageError, match="unknown"):
-            parse_setting(name, shape)
+def test_a_secret_of_thousands_of_values_is_not_certified_beside():
+    found = estimate("lwe:n=64,q=12289,sigma=1/3,secret=gaussian,spread=500", attack="brute-force")
+    assert "take 8629 values" in found.no_queries

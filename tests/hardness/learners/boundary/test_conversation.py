@@ -97,12 +97,6 @@ def chosen_tokens(spec):
     assert flat(there.details)["refused"] == 3
 
 
-def test_what_is_learned_in_a_process_is_what_is_learned_here():
-    examples_in_any_pieces(FAMILIES[0])
-    queries("parity:d=8,m=3,noise=0.1", "exact")
-    chosen_tokens("nice:m=1,k=2,d=4,noise=0.1,tokens=gaussian")
-
-
 def test_examples():
     for spec in FAMILIES:
         examples_in_any_pieces(spec)

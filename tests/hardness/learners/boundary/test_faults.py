@@ -110,6 +110,11 @@ EVERYWHERE = [  # one of a kind
     does("prints", NOTHING, printed="hello ?[31mred?[0m ? and this\nalso here\n"),
     raised("raises", stage="learn", type="ValueError", message="no way", line=38),
     does("odd_reason", Outcome.CRASHED, reason="?]0;x??risk 0", type="A?B"),
+    *(answers(what, LATE) for what in ("text_hangs", "hangs_in_predict")),
+    answers("exits_in_predict", Outcome.CRASHED, exit_code=6),
+    does("sys_exit", Outcome.CRASHED, exit_code=4),
+    does("patches", NOTHING, forged=True),
+    does("stops", LATE),
     does("junk", Outcome.CRASHED),
     does("forged_pickle", Outcome.CRASHED),  # which the parent does not read
 ]
@@ -119,24 +124,6 @@ SANDBOX = [  # it ends with all that it started, whatever session these are in
     does("stops_parent", NOTHING),  # process 1 takes no signal from below it
     does("kills_parent", LATE),
     does("writes_files", NOTHING, wrote={"own": True, "tmp": True, "beside": False}),
-]
-MORE = [  # of the same kinds
-    *(does(how, LATE) for how in ("sleep", "sleep_blocked", "sort", "product", "regex", "stops")),
-    *(does(how, LATE) for how in ("ignores_term", "forged_learned", "messages")),
-    *(answers(what, LATE) for what in ("text_hangs", "hangs_in_predict")),
-    does("abort", Outcome.CRASHED, signal="SIGABRT"),
-    does("terms_own_group", Outcome.CRASHED, signal="SIGTERM"),
-    does("exit_3", Outcome.CRASHED, exit_code=3),
-    does("exit_0", Outcome.CRASHED, exit_code=0),
-    does("sys_exit", Outcome.CRASHED, exit_code=4),
-    does("sys_exit_text", Outcome.CRASHED, exit_code=1),
-    answers("text_exits", Outcome.CRASHED, exit_code=9),
-    answers("exits_in_predict", Outcome.CRASHED, exit_code=6),
-    does("threads", NOTHING),
-    does("patches", NOTHING, forged=True),
-    does("locks_folder", NOTHING),
-    does("closes", Outcome.CRASHED),
-    does("states", NOTHING),
 ]
 
 
@@ -150,13 +137,6 @@ def test_every_case_ends_with_its_outcome_and_nothing_is_left(sandboxed):
     """One test a place: several processes of pytest would each run all cases again."""
     with placed(sandboxed), nothing_left():
         held(sandboxed, ended(EVERYWHERE + SANDBOX * sandboxed))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sandboxed", PLACES)
-def test_all_other_cases_end_with_their_outcome(sandboxed):
-    with placed(sandboxed), nothing_left():
-        held(sandboxed, ended(MORE))
 
 
 def ended(cases):

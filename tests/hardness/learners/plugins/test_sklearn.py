@@ -57,23 +57,6 @@ def test_estimators_solve_what_their_kind_can():
         assert found.details["view"] == "reduced"
 
 
-def test_linear_regression_does_not_see_a_pair():
-    found = learned(make(LOGISTIC), "parity:d=10,m=2", 4000)
-    assert found.outcome is Outcome.LEARNED_NOTHING
-    assert found.risk.value < 1.02
-
-
-def test_noise_is_met_by_the_scale():
-    """A right decision is E[Y|X] over 1 - 2 eta: without the scale its risk would be 1/16."""
-    found = learned(
-        make("svm.SVC", kernel="poly", degree=2, coef0=1.0, C=0.1),
-        "parity:d=10,m=2,noise=0.1",
-        8000,
-    )
-    assert 0.74 < found.details["scale"] < 0.86
-    assert found.risk.value < 0.01
-
-
 def test_the_scale():
     for n in (1, 2, 5, 200):
         rng = np.random.default_rng(n)

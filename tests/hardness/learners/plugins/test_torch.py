@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hardness.learners.plugins import Module, adapt, load, template
 from hardness.oracles import Budget, clock
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import run
-from instances import UsageError, parse
+from instances import ToolkitError, UsageError, parse
 
 pytestmark = pytest.mark.plugins
 
@@ -90,21 +91,11 @@ def test_a_network_sees_samples(torch):
 
 def test_tokens_and_flat_rows(torch):
     """A linear layer's labels are linear in the tokens here, so a linear module fits them."""
-    nn = torch.nn
-
-    class Same(nn.Module):
-        def __init__(self, inputs, outputs):
-            super().__init__()
-            self.inner = nn.Linear(inputs, outputs, bias=False)
-
-        def forward(self, x):
-            return self.inner(x)
-
     for view in ("tokens", "flat"):
-        found = learned(Module(Same, view=view, steps=200), "nice:m=2,k=2,d=4", 1000)
+        found = learned(Module(torch.nn.Linear, view=view, steps=200), "nice:m=2,k=2,d=4", 1000)
         assert found.details["view"] == view
         assert 0 < found.risk.value < 1
-    assert learned(Same, "nice:m=2,k=2,d=4", 500).details["view"] == "tokens"
+    assert learned(torch.nn.Linear, "nice:m=2,k=2,d=4", 500).details["view"] == "tokens"
 
 
 def test_a_layer_hands_its_heads_and_the_trained_module_back(torch):
@@ -300,10 +291,6 @@ def test_settings_out_of_range():
 
 
 def test_the_extra_is_named(monkeypatch):
-    import sys
-
-    from instances import ToolkitError
-
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ToolkitError, match=r"pip install 'hardness-toolkit\[torch\]'"):
         learned(Module(lambda: None, name="none"), "parity:d=8,m=3", 100)

@@ -72,13 +72,6 @@ def text_raises():
     raise Mute(lambda: raises())
 
 
-def text_exits():
-    def leaves():
-        raise SystemExit(9)
-
-    raise Mute(leaves)
-
-
 def text_hangs():
     raise Mute(lambda: time.sleep(1000))
 

@@ -3,13 +3,10 @@
 import ctypes
 import os
 import pickle
-import re
 import signal
 import struct
 import sys
-import threading
 import time
-import warnings
 from pathlib import Path
 
 import msgspec
@@ -40,31 +37,6 @@ def forever(work):
         work()
 
 
-def sort(_):
-    """In compiled code, which holds the interpreter's lock."""
-    numbers = np.random.default_rng(0).random(1 << 22)
-    forever(lambda: np.sort(numbers, kind="heapsort"))
-
-
-def product(_):
-    square = np.zeros((1000, 1000))
-    forever(lambda: square @ square)
-
-
-def sleep_blocked(_):
-    """With every signal blocked that can be."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    sleep()
-
-
-def ignores_term(_):
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        if number < 32:
-            signal.signal(number, signal.SIG_IGN)
-    os.fork()
-    sleep()
-
-
 def daemon():
     """Fork twice, with a session of its own, as daemons do."""
     first = os.fork()
@@ -84,12 +56,6 @@ def fifty(_):
                 sleep()
             os.setpgid(0, 0)
             sleep()
-
-
-def threads(count):
-    threading.stack_size(1 << 16)
-    for _ in range(count):
-        threading.Thread(target=sleep, daemon=count > 5).start()
 
 
 def writes_much(_):
@@ -118,14 +84,6 @@ def writes_files(_):
     return {"wrote": wrote}
 
 
-def locks_folder(_):
-    """A folder that cannot be listed, with a file in it."""
-    os.mkdir("closed")
-    Path("closed/file").write_text("x")
-    os.chmod("closed", 0)
-    os.chmod(".", 0)
-
-
 def junk(_):
     """Into every descriptor that takes it."""
     for number in range(3, 64):
@@ -138,16 +96,6 @@ def junk(_):
 def say(content, length=None):
     """A message as the child sends it."""
     os.write(int(sys.argv[2]), struct.pack("!i", length or len(content)) + content)
-
-
-def states(_):
-    """The states that numpy and Python share within one process."""
-    np.random.seed(0)
-    np.seterr(all="raise")
-    np.set_printoptions(precision=1)
-    warnings.simplefilter("error")
-    sys.setrecursionlimit(10**6)
-    os.umask(0o777)
 
 
 def patches(oracle):
@@ -175,43 +123,28 @@ class Bomb:
 
 
 PICKLED = {"op": "pickled", "final": True, "content": pickle.dumps(Bomb())}
-LEARNED = {"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": b"{}"}
-LEARNED |= {"final": True, "predicts": "messages"}
 ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
 ENDED["words"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
-PACKED = {
-    name: msgspec.msgpack.encode(said) for name, said in (("learned", LEARNED), ("ended", ENDED))
-}
 DOES = {
     # What never ends.
     "loop": lambda: forever(lambda: None),
     "sleep": sleep,
     "prints_then_sleeps": lambda: (print("here"), sleep()),
-    "regex": lambda: re.match(r"(a+)+$", "a" * 64 + "b"),
     "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
     "daemon_then_sleep": lambda: (daemon(), sleep()),
     # What ends too early.
     "segfault": lambda: ctypes.string_at(0),
-    "abort": os.abort,
-    "terms_own_group": lambda: (os.kill(0, signal.SIGTERM), sleep()),
-    "exit_3": lambda: os._exit(3),
-    "exit_0": lambda: os._exit(0),
     "sys_exit": lambda: sys.exit(4),
-    "sys_exit_text": lambda: sys.exit("no more"),
     "child_then_crash": lambda: (os.fork() or sleep(), os._exit(5)),
     # What leaves processes and threads behind.
     "daemon": daemon,
-    "threads": lambda: threads(5),
     "stops_parent": lambda: above(os.kill, os.getppid(), signal.SIGSTOP),
     "kills_parent": lambda: above(os.kill, os.getppid(), signal.SIGKILL),
     # What takes more than it may.
     "at_once": lambda: np.ones(100 * 2**30 // 8),
     "bit_by_bit": lambda: [np.ones(1 << 21) for _ in iter(int, 1)],
     # What reaches for what is not its own: descriptors, messages.
-    "closes": lambda: os.closerange(0, 1 << 16),
     "half_message": lambda: (say(b"{", 100), sleep()),
-    "forged_learned": lambda: (say(msgspec.msgpack.encode(LEARNED)), sleep()),  # and reads no more
     "forged_pickle": lambda: (say(msgspec.msgpack.encode(PICKLED)), sleep()),
     "odd_reason": lambda: (say(msgspec.msgpack.encode(ENDED)), sleep()),
-    "messages": lambda: forever(lambda: say(msgspec.msgpack.encode({"op": "draw", "count": 0}))),
 }

@@ -4,7 +4,6 @@ look.json beside a copy of this file has needles, what to look for, each byte ex
 that it is no place to find them; parent, the process to look into; planted, the secret's folder.
 """
 
-import ctypes
 import json
 import os
 import sys
@@ -12,9 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from hardness.learners.learner import Hypothesis
-
-PTRACE_SEIZE = 0x4206
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Spy:
@@ -58,10 +54,6 @@ def search(look):
             with suppress(OSError):
                 for content in memory(pid):
                     examine(f"{what} memory", content)
-            if copied(pid):
-                opened.add(f"{what} copied")
-            if attached(pid):
-                opened.add(f"{what} attached")
     for where, path in ways(Path(look["planted"]), processes):
         with suppress(OSError):
             examine(where, path.read_bytes())
@@ -70,11 +62,7 @@ def search(look):
             with suppress(OSError):
                 if path.name != "look.json" and path.is_file():
                     examine(f"a file in {folder.name}", path.read_bytes())
-    return {
-        "found": sorted(found),
-        "opened": sorted(opened),
-        "arguments": sys.argv[1:],
-    }
+    return {"found": sorted(found), "opened": sorted(opened), "arguments": sys.argv[1:]}
 
 
 def memory(pid):
@@ -87,30 +75,6 @@ def memory(pid):
                 with suppress(OSError):
                     bytes_of.seek(start)
                     yield bytes_of.read(end - start)
-
-
-class _Part(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
-def copied(pid):
-    """Whether process_vm_readv reads anything: even where there is nothing it needs the right."""
-    room = ctypes.create_string_buffer(8)
-    here, there = _Part(ctypes.addressof(room), 8), _Part(4096, 8)
-    ctypes.set_errno(0)
-    LIBC.process_vm_readv(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-    return ctypes.get_errno() not in (1, 3)
-
-
-def attached(pid):
-    """Whether a debugger could attach; SEIZE does not stop who is attached to.
-
-    In a process that ends: only then is one that was not stopped let go.
-    """
-    debugger = os.fork()
-    if not debugger:
-        os._exit(LIBC.ptrace(PTRACE_SEIZE, pid, None, None) != 0)
-    return os.waitpid(debugger, 0)[1] == 0
 
 
 def ways(planted, processes):
@@ -126,22 +90,6 @@ def ways(planted, processes):
     with suppress(OSError):
         os.symlink(secret, "pointed")
         yield "by a symbolic link", Path("pointed")
-    with suppress(OSError):
-        os.rename(planted, "moved")
-        yield "by moving its folder", Path("moved/secret.json")
-    with suppress(OSError):
-        yield "by an O_PATH descriptor", Path(f"/proc/self/fd/{os.open(secret, os.O_PATH)}")
-    with suppress(OSError):
-        folder = os.open(planted, os.O_PATH)
-        yield "by its folder's descriptor", Path(f"/proc/self/fd/{folder}/secret.json")
-    with suppress(OSError):
-        os.mkdir("mounted")
-        if LIBC.mount(str(planted).encode(), b"mounted", None, 4096, None) == 0:
-            yield "by a bind mount", Path("mounted/secret.json")
-    if LIBC.unshare(0x10020000) == 0:  # users and mounts of its own
-        with suppress(OSError):
-            if LIBC.mount(str(planted).encode(), b"mounted", None, 4096, None) == 0:
-                yield "by a bind mount of its own", Path("mounted/secret.json")
     yield "in all memory", Path("/dev/mem")
     yield "in the kernel's memory", Path("/proc/kcore")
 

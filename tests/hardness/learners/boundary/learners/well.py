@@ -4,7 +4,7 @@ import numpy as np
 
 from hardness.attacks.elimination import Elimination
 from hardness.learners.learner import Hypothesis
-from hardness.oracles import Character, Correlational, Factor, Pool, Query
+from hardness.oracles import Character, Correlational, Factor, Pool, Query, Table
 from instances import UsageError
 
 
@@ -65,6 +65,9 @@ class Asks(Base):
             ]
         if oracle.family.name == "parity":
             asked += [Character(subset=(1, 2, 3)), Pool(sets=((1, 2, 3), (2, 3, 4)))]
+        if oracle.family.name == "profile" and d < 12:
+            table = np.array([[1.0], [-1.0]]) * np.tanh(np.arange(2 ** (d - 1)))
+            asked.append(Table(family=oracle.family, table=table))
         answers = [oracle.ask(query) for query in asked]
         details = {"answers": answers, "queries": oracle.meter.queries, "tau": str(oracle.tau)}
         return Hypothesis(predict=oracle.family.known, details=details)
@@ -94,14 +97,6 @@ class AsksForever(Base):
     def learn(self, oracle, rng):
         while True:
             oracle.ask(Query(phi=lambda x, y: np.zeros(len(x))))
-
-
-class ManySets(Base):
-    """A pool of thousands of sets."""
-
-    def learn(self, oracle, rng):
-        sets = tuple(tuple(rng.choice(12, 3, replace=False).tolist()) for _ in range(4096))
-        oracle.ask(Pool(sets=sets))
 
 
 class AsksAFew(Base):
