@@ -24,8 +24,8 @@ if sys.stderr is None:  # 2>&-: nothing else may take its place, here or in a ch
 try:  # Ctrl-C while modules are imported is an interrupt as any other
     import click
 
+    from hardness.cli.root import cli
     from hardness.oracles import clock
-    from hardness.verbs.root import cli
     from instances.text import printable
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)

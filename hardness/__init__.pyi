@@ -1,4 +1,26 @@
 from . import datasets as datasets
+from .api.attacks import attack as attack
+from .api.bounds import bound as bound, certify as certify, check as check, verify as verify
+from .api.comparing import (
+    compare as compare,
+    ladders as ladders,
+    least as least,
+    stress as stress,
+)
+from .api.demo import demo as demo
+from .api.estimates import estimate as estimate
+from .api.figures import figure as figure
+from .api.instances import (
+    generate as generate,
+    inspect as inspect,
+    reduce as reduce,
+    samples as samples,
+)
+from .api.learning import distinguish as distinguish, learn as learn, spectrum as spectrum
+from .api.names import list_families as list_families, list_learners as list_learners
+from .api.risk import risk as risk
+from .api.sources import family as family, learner as learner
+from .api.sweeps import sweep as sweep
 from .bounds.bound import Bound as Bound
 from .bounds.certificate import Certificate as Certificate, Claim as Claim
 from .bounds.check import Checked as Checked
@@ -14,30 +36,12 @@ from .runs.least import Least as Least
 from .runs.results import Runs as Runs, read_runs as read_runs
 from .runs.run import Run as Run
 from .runs.stress import Stress as Stress
-from .verbs.attacking import attack as attack, distinguish as distinguish, spectrum as spectrum
-from .verbs.bounds import bound as bound, certify as certify, check as check, verify as verify
-from .verbs.comparing import compare as compare, ladders as ladders, stress as stress
-from .verbs.costs import estimate as estimate
-from .verbs.demo import demo as demo
-from .verbs.examples import (
-    generate as generate,
-    inspect as inspect,
-    reduce as reduce,
-    samples as samples,
-)
-from .verbs.families import list_families as list_families, list_learners as list_learners
-from .verbs.judging import risk as risk
-from .verbs.learning import learn as learn
-from .verbs.least import least as least
-from .verbs.pictures import figure as figure
-from .verbs.records import (
+from .api.records import (
     Inspection as Inspection,
     Refuted as Refuted,
     Result as Result,
     Samples as Samples,
     ToolkitError as ToolkitError,
 )
-from .verbs.sources import family as family, learner as learner
-from .verbs.sweeping import sweep as sweep
 
 __version__: str

@@ -1,7 +1,9 @@
 """Numbers, paths and arrays that Python callers give: read, or refused in one line."""
 
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from operator import index
 from os import PathLike
@@ -73,6 +75,48 @@ def located(name: str, value: Any) -> str | PathLike[str]:
     return value
 
 
+def number_between(name: str, value: Any, above: float, below: float = math.inf) -> float:
+    """Read a number strictly between two others; raises UsageError.
+
+    >>> number_between("confidence", "99/100", 0, 1)
+    0.99
+    """
+    found = float(exact(name, value)) if isinstance(value, str) else real(name, value)
+    if not above < found < below:
+        needed = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"
+        raise refused(name, value, f"a number {needed}")
+    return found
+
+
+def one_of(name: str, value: Any, names: Sequence[str], cure: str = "") -> str:
+    """Return a word that is among those allowed; raises UsageError with the nearest of them.
+
+    cure: what may have been meant by another word, which it quotes as {}.
+
+    >>> one_of("oracle", "exact", ("samples", "exact"))
+    'exact'
+    """
+    if isinstance(value, str) and value in names:
+        return value
+    near = get_close_matches(str(value)[:40], names, n=1)
+    meant = f": did you mean {near[0]}?" if near else cure and f": try {cure.format(value)}"
+    raise refused(name, value, f"one of {', '.join(names)}", meant)
+
+
+def text_argument(name: str, value: Any) -> str:
+    """Return a text; raises UsageError for anything else."""
+    if not isinstance(value, str):
+        raise refused(name, value, "a text")
+    return value
+
+
+def switch(name: str, value: Any) -> bool:
+    """Return True or False; raises UsageError for anything else."""
+    if not isinstance(value, bool):
+        raise refused(name, value, "True or False")
+    return value
+
+
 def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
     """Read an array of real numbers with as many axes as a shape, none of length 0.
 
@@ -103,9 +147,9 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
 
 def refused(name: str, value: Any, needed: str, more: str = "") -> UsageError:
     """Build the error for a value that an argument cannot have; more: what to do instead."""
-    option = name.startswith("--")
-    said = f" {cut(_written(value, str), 60)}" if option else f"={cut(_written(value, repr), 60)}"
-    return UsageError(f"{name}{said} given: {needed} is needed{cut(more, 120)}")
+    return UsageError(
+        f"{name} must be {needed}, got {cut(_written(value, str), 60)}{cut(more, 120)}"
+    )
 
 
 def _written(value: Any, write: Callable[[Any], str]) -> str:

@@ -40,7 +40,7 @@ def bytes_of(text: str, what: str) -> int:
     count = float(found[1]) * _UNITS.get(found[2].lower(), 0) if found else 0.0
     if not 1 <= count < 2**63:
         raise UsageError(
-            f"{what} {text} given: a number of bytes such as 500MB, 4GiB or 4096 is needed"
+            f"{what} must be a number of bytes such as 500MB, 4GiB or 4096, got {text}"
         )
     return int(count)
 

@@ -38,7 +38,7 @@ def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> N
     whole = value is not None and value.denominator == 1 and "/" not in text and "." not in text
     if value is None or (kind is int and not (whole and (any_size or abs(value) < _MAX_DIGITS))):
         needed = "an integer such as 200 or 2e4" if kind is int else "a number such as 0.1 or 1/10"
-        raise UsageError(f"{what}={text[:60]} given: {needed} is needed")
+        raise UsageError(f"{what} must be {needed}, got {text[:60]}")
     return kind(value)
 
 

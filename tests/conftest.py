@@ -30,10 +30,10 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
+from hardness.api import progress  # noqa: E402
 from hardness.learners import remote  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
-from hardness.verbs import progress  # noqa: E402
 from instances.coded import CodedExamples  # noqa: E402
 from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402

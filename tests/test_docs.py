@@ -178,7 +178,7 @@ LEAST_TABLE = [  # README leaves it out
 
 
 def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
-    module = import_module("hardness.verbs.demo")
+    module = import_module("hardness.api.demo")
     monkeypatch.setattr(module, "OVER", "d=22")
     monkeypatch.setattr(module, "LEARNERS", ("elimination", "lowdegree"))
     monkeypatch.setattr(module, "LEAST_OVER", "d=18")

@@ -14,9 +14,9 @@ import networkx
 import pytest
 
 import hardness
+from hardness.cli.root import COMMANDS
 from hardness.report import words
 from hardness.runs.registry import LEARNERS
-from hardness.verbs.root import COMMANDS
 from instances.result import Result
 from instances.spec import FAMILIES
 
@@ -64,7 +64,7 @@ except SystemExit as left:
 def test_a_run_imports_what_it_needs(arguments):
     modules = imported(arguments)
     own = [name for name in modules if name.partition(".")[0] in ("cli", "hardness", "instances")]
-    assert "hardness.verbs.root" in own
+    assert "hardness.cli.root" in own
     assert len(own) <= MOST
     assert "scipy" not in modules
 

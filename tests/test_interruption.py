@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hardness.api import progress
 from hardness.runs import read_runs
-from hardness.verbs import progress
 from tests.waiting import wait_for
 
 SIGNALLED = """

@@ -95,3 +95,10 @@ def test_who_learned_all_and_spent_the_budget_is_not_told_to_report_nothing(hard
     assert found["risk_interval"][1] < 0.05
     assert found["outcome"] == "examples spent"
     assert found["advice"].startswith("the budget is spent, and the whole interval of the risk")
+
+
+def test_every_parameter_of_a_family_and_of_a_learner_has_a_meaning(hardness):
+    for command in ("families", "learners"):
+        for one in hardness(command, "--json").json[command]:
+            shown = hardness(command, "show", one["name"], "--json").json["parameters"]
+            assert all(row["meaning"] for row in shown), one["name"]

@@ -153,7 +153,7 @@ MISTAKES = """\
 2 generate nice:m=1,k=2,d=4 --samples 5 --out s.npz | lacks `linear_forms`
 2 generate toy-80 --samples 5 --out s.dat | end its name in .csv
 2 generate toy-80 --samples 5 --ring 16 --out s.npz | No such option '--ring'
-2 generate toy-80 --samples 5 --out s.npz --weights | and --samples given: one of the two
+2 generate toy-80 --samples 5 --out s.npz --weights | give --weights or --samples, one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
 2 help | see `hardness -h`
 2 icl train --optimizer adam | L-BFGS
@@ -165,10 +165,10 @@ MISTAKES = """\
 2 icl optimum --sigma power(x) | number
 2 icl optimum --sigma nowhere.npy | no such file
 2 icl optimum --noise -1 | at least 0
-2 icl optimum --samples 1 | --samples
+2 icl optimum --samples 1 | samples must be an integer of at least 2, got 1
 2 icl steps --task identity --sigma power(1) | --task inverse
 2 icl train --layers 65 | between 1 and 64
-2 icl train --free p | --free
+2 icl train --free p | free must be one of q, both, got p
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
 2 icl train --d 256 --n 100 --layers 64 | lower one of them
 2 icl optimun | optimun
@@ -198,7 +198,7 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --budget-memory 5XB | 5XB
 2 learn elimination mine.py:fs | lacks `noisy_parities`
 2 learn queries,elimination parity:d=8,m=2 | repeat it, as --learner queries
-2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-queries or
+2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:8,2 | write key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=32,m=3
@@ -209,7 +209,7 @@ MISTAKES = """\
 2 learn lowdegree:deg=3 parity:d=8,m=2 | did you mean 'degree'
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
-2 learn trivial parity:d=8,m=1 --k 3 | --k 3 given: it is of a layer given by --teacher
+2 learn trivial parity:d=8,m=1 --k 3 | --k 3 only applies to --teacher FILE
 2 learn trivial --teacher none.npz | there is no such file
 2 learn trivial --teacher layer.npz --tokens what | boolean
 2 learn staged x.npy --labels y.npy | the option '--labels' is gone: a .npz of x and y
@@ -244,7 +244,7 @@ MISTAKES = """\
 2 spectrum --out spectrum.json profile:g=majority,d=8,m=3 --learner elimination | cannot run on
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimination --draws 5000 \
   | between 2 and 4096
-2 spectrum --out spectrum.json parity:d=8,m=3 --top 0 | --top
+2 spectrum --out spectrum.json parity:d=8,m=3 --top 0 | top must be an integer of at least 1, got 0
 2 spectrum --out spectrum.json | SOURCE
 2 store show x.db | `hardness report FILE` prints the table of runs
 2 stress --ladder parity-v1 | --learner
@@ -254,10 +254,10 @@ MISTAKES = """\
 2 stress --learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8 | given twice
 2 stress --learner trivial --on parity:d=8,m=2 --seeds 5000 | at most 1000 seeds
 2 stress --learner trivial --on parity:d=8,m=2 --budget-memory 0 | 500MB, 4GiB or 4096
-2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | --budget-cpu
+2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | budget_cpu must be a number above 0
 2 sweep nowhere.toml --out s.db | a sweep file (TOML) is needed
 2 sweep notes.txt --out s.db | mend the TOML
-2 sweep few.toml --fresh | --fresh given without --out
+2 sweep few.toml --fresh | --fresh needs --out
 2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
 1 sweep few.toml --out notes.txt | notes.txt holds no runs
 2 verify profile:g=h,d=8,m=3 | are profiles

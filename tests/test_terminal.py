@@ -16,10 +16,10 @@ import pytest
 
 import cli
 import hardness as h
+from hardness.api import progress
+from hardness.cli.root import GROUPS, WELCOME
 from hardness.oracles import clock
 from hardness.report.text import laid_out
-from hardness.verbs import progress
-from hardness.verbs.root import GROUPS, WELCOME
 from tests.test_commands import COMMANDS
 from tests.test_docs import PAGES, blocks
 
@@ -166,7 +166,7 @@ def test_what_others_wrote_is_neither_coloured_nor_cut():
     assert shown.count(spec) == 2
 
 
-@pytest.mark.parametrize("module", ["click", "hardness.verbs.examples", "numpy"])
+@pytest.mark.parametrize("module", ["click", "hardness.api.instances", "numpy"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(module):
     """As Ctrl-C in the first moments of a command: whatever is being imported then."""
     code = f"""

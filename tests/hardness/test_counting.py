@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hardness import attack
+from hardness.api import sources
 from hardness.attacks.core import evidence_threshold
 from hardness.attacks.counting import counted_rows, distinct, open_entries
 from hardness.learners import Outcome
@@ -17,7 +18,6 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.claim import claim_words
 from hardness.runs.registry import parse_learner
-from hardness.verbs import sources
 from instances import parse
 from instances.errors import DamagedFile, TooLarge
 from instances.samples import Samples

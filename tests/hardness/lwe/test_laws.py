@@ -202,9 +202,9 @@ REFUSED = {  # what stands beside n=64 and q=97, and what the line says
     "sigma=-2^60000": "it must be above 0",
     "": "it needs sigma=... or alpha=...",
     "sigma=1,q=1": "q=1 given: an integer of 2 to 2^65536",
-    "sigma=1,q=2^65537": "q=2^65537 given: an integer",
-    "sigma=1,q=2^100000": "q=2^100000 given: an integer of 2 to 2^65536",
-    "sigma=1e400": "sigma=1e400 given",
+    "sigma=1,q=2^65537": "q must be an integer",
+    "sigma=1,q=2^100000": "q must be an integer",
+    "sigma=1e400": "sigma must be a number such as 0.1 or 1/10, got 1e400",
     "sigma=1,n=0": "n=0 given: between 1 and 1048576",
     "sigma=1,n=1048577": "n=1048577 given",
 }

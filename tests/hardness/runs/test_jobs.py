@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from hardness.api import sources
 from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import jobs
@@ -18,7 +19,6 @@ from hardness.runs.cache import Cache
 from hardness.runs.columns import timeless
 from hardness.runs.jobs import Job, Runner, run_jobs
 from hardness.runs.registry import KEYS, OBJECTS
-from hardness.verbs import sources
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from tests.hardness.runs.misbehaving import SPEC, bad, lost, well
 

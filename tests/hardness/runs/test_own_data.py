@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.api.sources import own_data
 from hardness.learners import Outcome
 from hardness.learners.attention import columns, linearize
 from hardness.learners.plugins import function
@@ -16,7 +17,6 @@ from hardness.report.run import run_words
 from hardness.runs import Run
 from hardness.runs.heldout import measure_held_out, ratio_interval, unsuited
 from hardness.runs.own import read_data, split
-from hardness.verbs.sources import own_data
 from instances import AttentionLayer, DamagedFile, UsageError, parse
 from instances.spec import parse_stored
 

@@ -5,12 +5,12 @@ import importlib
 import numpy as np
 import pytest
 
+from hardness.api import sources
 from hardness.learners import Outcome
 from hardness.learners.plugins import Estimator, adapt, load
 from hardness.learners.plugins.estimator import fitted_scale, seeded
 from hardness.oracles import Budget
 from hardness.runs.run import run
-from hardness.verbs import sources
 from instances import UsageError, parse
 
 pytestmark = pytest.mark.plugins

@@ -1,58 +1,12 @@
-"""What `certify` says about named learners: a learner by its numbers."""
+"""Named learners about which something is certified, by their numbers."""
 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
-from hardness.verbs.ask import Ask, called, rational, whole
+from instances.arguments import exact, integral
 from instances.errors import UsageError
-
-_GROUP = "Learners that --about is about"
-
-
-def _whole(help: str, **more: Any) -> Ask:
-    return whole(help, 0, group=_GROUP, **more)
-
-
-def _rational(help: str, **more: Any) -> Ask:
-    return rational(help, group=_GROUP, **more)
-
-
-class About(TypedDict, total=False):
-    """The numbers of learners about which something is certified."""
-
-    features: Annotated[int | None, _whole("Number of functions or inputs: kernel.")]
-    degree: Annotated[
-        int | None,
-        _whole(
-            "Degree: low-degree, of polynomials in z and labels.",
-            default="with all: 2(m+1) or less",
-        ),
-    ]
-    examples: Annotated[
-        int | None,
-        _whole("Number of labelled examples: low-degree, lwe.", default="any number"),
-    ]
-    error_bound: Annotated[
-        int | None, _whole("Largest error in size: lwe, which needs it.", default="none")
-    ]
-    sample_degree: Annotated[
-        int | None,
-        _whole("Examples in a monomial: low-degree, different ones.", default="any number"),
-    ]
-    clip: Annotated[
-        "Fraction | None",
-        _rational("Norm at which gradients are clipped: gd, in l2, of each example.", default="1"),
-    ]
-    noise_std: Annotated[
-        "Fraction | None",
-        _rational(
-            "Standard deviation of normal noise: gd, on each coordinate.",
-            default="with all: clip/100",
-        ),
-    ]
-
 
 _APPLY = {
     "kernel": {"features"},
@@ -60,21 +14,28 @@ _APPLY = {
     "low-degree": {"degree", "examples", "sample_degree"},
     "lwe": {"examples", "error_bound"},
 }
-ABOUT = (*_APPLY, "all")
+_EXACT = {"clip", "noise_std"}
 
 
-def asked_about(name: str, said: Mapping[str, Any], steps: int | None, scheme: Any) -> list[Any]:
-    """Turn options into what is asked; refuse those that do not apply.
+def named_learners(
+    name: str, numbers: Mapping[str, Any], steps: int | None, scheme: Any
+) -> list[Any]:
+    """Make the learners that a certificate is about; raises UsageError for what does not apply.
 
-    scheme: of the family, from which `all` takes the degree where none is given; None without.
+    scheme: the family, from which "all" takes the degree if none is given, or None.
     """
-    given = {one: value for one, value in said.items() if value is not None}
+    given: dict[str, Any] = {
+        one: exact(one, value) if one in _EXACT else integral(one, value, 0)
+        for one, value in numbers.items()
+        if value is not None
+    }
     names = ["kernel", "gd", "low-degree"] if name == "all" else [name]
     wrong = sorted(set(given) - set().union(*(_APPLY[one] for one in names)))
     if steps is not None and "gd" not in names:
         wrong = ["steps"]
     if wrong:
-        raise UsageError(f"{called(wrong[0])} does not apply to {called('about')} {name}")
+        flag = wrong[0].replace("_", "-")
+        raise UsageError(f"--{flag} does not apply to --about {name}")
     if name == "all":
         given.setdefault("noise_std", given.get("clip", Fraction(1)) / 100)
         given.setdefault("degree", default_degree(scheme, given.get("examples")))
@@ -134,6 +95,8 @@ def _low_degree(about: dict[str, Any], steps: int | None) -> Any:
 def _chain(about: dict[str, Any], steps: int | None) -> Any:
     from hardness.bounds.learners import Chain
 
-    if missing := [called(name) for name in ("examples", "error_bound") if name not in about]:
+    if missing := [
+        f"--{name.replace('_', '-')}" for name in ("examples", "error_bound") if name not in about
+    ]:
         raise UsageError(f"--about lwe needs {' and '.join(missing)}: the loss depends on them")
     return Chain(examples=about["examples"], bound=about["error_bound"])

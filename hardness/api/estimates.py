@@ -1,129 +1,84 @@
 """What attacks on an instance cost, by formulas."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, flag, number, power, rational, text, thing
-from hardness.verbs.asks import A_FILE, B_FILE, FILE, SPEC_OF
-from hardness.verbs.command import verb
+from hardness.api import progress, sources
+from hardness.api.bounds import power
+from instances.arguments import exact, number_between, refused, switch, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
+    from os import PathLike
 
+    from hardness.api.sources import Source
     from hardness.lwe.grid import Grid, SearchResult
     from hardness.lwe.record import Estimates, EstimatesTable
     from hardness.lwe.sets import Instance
-    from hardness.verbs.sources import Source
     from instances.result import Answer
 
-    Exact = int | float | str | Fraction
+    File = str | PathLike[str]
+    Number = int | float | str | Fraction
     Names = str | Sequence[str]
-
-_ATTACKERS = "Attackers"
-ATTACK = text("The attack of a name; repeatable.", default="all", many=True, group=_ATTACKERS)
-MODEL = text(
-    "Cost of lattice reduction: default (matzov), rough (adps16) or a model's name; "
-    "several stand side by side.",
-    default="default",
-    many=True,
-    group=_ATTACKERS,
-)
-OVER = text(
-    "A parameter's range: n=512..1024..128, q=2^20..2^40, h=32,64; several make a grid.",
-    default="one problem",
-    many=True,
-)
-
-
-def problems() -> list[str]:
-    """Name the families that attacks speak of, and parameter sets."""
-    from hardness.lwe.sets import SETS
-
-    return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
 
 
 class Attackers(TypedDict, total=False):
-    """What attackers have, and which of them are asked."""
+    """What attackers have, and which of them are asked.
 
-    a: Annotated[Path | None, A_FILE(group=_ATTACKERS)]
-    b: Annotated[Path | None, B_FILE(group=_ATTACKERS)]
-    spec: Annotated[str | None, SPEC_OF(group=_ATTACKERS)]
-    samples: Annotated[
-        int | None,
-        power(
-            "Number of samples: (a, b), that an attacker has.",
-            default="samples= of the SPEC, those of a folder, what a set gives away, or any",
-            group=_ATTACKERS,
-        ),
-    ]
-    model: Annotated["Names", MODEL]
-    success: Annotated[
-        "Exact | None",
-        rational(
-            "Success probability: that each attack is brought to, 0.5 and more.",
-            default="0.99",
-            group=_ATTACKERS,
-        ),
-    ]
-    shape: Annotated[
-        str | None,
-        text("Shape of a reduced basis: gsa, zgsa, lgsa.", default="gsa", group=_ATTACKERS),
-    ]
-    attack: Annotated["Names", ATTACK]
+    samples: how many (a, b); model: costs of lattice reduction, one or several; success: the
+    probability that each attack is brought to, 0.99; shape: of a reduced basis, gsa, zgsa or lgsa;
+    attack: names, all if none; a, b, spec: of samples in files.
+    """
+
+    a: "File | None"
+    b: "File | None"
+    spec: str | None
+    samples: "int | str | None"
+    model: "Names"
+    success: "Number | None"
+    shape: str | None
+    attack: "Names"
 
 
 @overload
 def estimate(source: None = None) -> "Answer": ...
 @overload
 def estimate(
-    source: "list[Source] | tuple[Source, ...]", **asked: Unpack[Attackers]
+    source: "list[Source] | tuple[Source, ...]", **attackers: Unpack[Attackers]
 ) -> "EstimatesTable": ...
 @overload
-def estimate(source: "Source", *, over: "Names", **asked: Unpack[Attackers]) -> "Grid": ...
+def estimate(source: "Source", *, over: "Names", **attackers: Unpack[Attackers]) -> "Grid": ...
 @overload
 def estimate(
-    source: "Source", *, find: str, bits: float, **asked: Unpack[Attackers]
+    source: "Source", *, find: str, bits: float, **attackers: Unpack[Attackers]
 ) -> "SearchResult": ...
 @overload
 def estimate(source: "Source", *, emit: Literal[True], samples: int | None = None) -> "Answer": ...
 @overload
-def estimate(source: "Source", *, peer: Literal[True], **asked: Unpack[Attackers]) -> "Answer": ...
-@overload
-def estimate(source: "Source", **asked: Unpack[Attackers]) -> "Estimates": ...
-@verb("What an instance costs to break, by formulas.", out=FILE)
 def estimate(
-    source: Annotated[
-        "Source | Sequence[Source] | None",
-        thing("What is attacked; several make a table.", problems, many=True),
-    ] = None,
+    source: "Source", *, peer: Literal[True], **attackers: Unpack[Attackers]
+) -> "Answer": ...
+@overload
+def estimate(source: "Source", **attackers: Unpack[Attackers]) -> "Estimates": ...
+def estimate(
+    source: "Source | Sequence[Source] | None" = None,
     *,
-    over: Annotated["Names", OVER] = (),
-    find: Annotated[
-        str | None,
-        text(
-            "The least n, h or sigma of a range, or the largest q, that has --bits.",
-            default="none",
-        ),
-    ] = None,
-    bits: Annotated[
-        float | None,
-        number(
-            "log2 of operations that --find looks for.  [required with --find]",
-            above=0,
-        ),
-    ] = None,
-    emit: Annotated[bool, flag("Print the parameters for lattice-estimator.")] = False,
-    peer: Annotated[bool, flag("Run lattice-estimator beside, where it is installed.")] = False,
-    **asked: Unpack[Attackers],
+    over: "Names" = (),
+    find: str | None = None,
+    bits: "Number | None" = None,
+    emit: bool = False,
+    peer: bool = False,
+    **attackers: Unpack[Attackers],
 ) -> "Estimates | EstimatesTable | Grid | SearchResult | Answer":
     """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
 
-    A SPEC of lwe or lwr may go beyond what families take: q=2^881 or any integer, p that does not
-    divide q, secret=range, error=ternary. Several make a table: a row each, a column an attack, the
-    least marked. Without SOURCE: list the named sets.
+    source: a problem, or several for a table of them; None lists the named sets. A SPEC of lwe or
+    lwr may go beyond what families take: q=2^881 or any integer, p that does not divide q,
+    secret=range, error=ternary. over: ranges such as "n=512..1024..128", of which several make a
+    grid. find, bits: the smallest n, h or sigma of a range, or the largest q, of `bits` (log2 of
+    operations). emit: the parameters for lattice-estimator; peer: run it too. attackers: of
+    `Attackers`. Raises UsageError.
 
     >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
     406
@@ -139,35 +94,38 @@ def estimate(
     from hardness.runs.names import brief_spec
     from instances.result import Answer
 
+    asked = _read(attackers)
     samples, success, only = asked.get("samples"), asked.get("success"), asked.get("attack", ())
+    over, several = _listed("over", over), _sources(source)
+    bits = None if bits is None else number_between("bits", bits, 0)
+    find = None if find is None else text_argument("find", find)
+    switch("emit", emit)
+    switch("peer", peer)
     one_of = {"over": over, "find": find, "emit": emit, "peer": peer}
-    ways = [called(name) for name, value in one_of.items() if value not in (None, (), False)]
+    ways = [f"--{name}" for name, value in one_of.items() if value not in (None, (), False)]
     if len(ways) > 1:
-        raise UsageError(f"{' and '.join(ways)} given: one of them at a time")
+        raise UsageError(f"give one of {' and '.join(ways)}")
     if asked.get("spec") and (over or find):
-        raise UsageError(f"--spec given with {ways[0]}: a SPEC alone is varied")
+        raise UsageError(f"{ways[0]} varies a SPEC alone: leave out --spec")
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
-    several = cast("tuple[Source, ...]", source or ())  # as the verb reads it
-    if pair := sources.paired(source or None, asked.get("a"), asked.get("b")):
+    if pair := sources.paired(several or None, asked.get("a"), asked.get("b")):
         several = (pair,) if isinstance(pair, sources.Arrays) else several
     if not several:
         if ways:
-            raise UsageError(f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name")
+            raise UsageError(f"{ways[0]} needs a SPEC: lwe:.., lwr:.. or a set's name")
         data, told = words.sets_words()
         return Answer(data=data, told=told)
     if peer and success is not None:
-        raise UsageError("--peer and --success given: both stand at the peer's own level")
+        raise UsageError("--peer compares at the peer's own level: leave out --success")
     level = SUCCESS if success is None else float(success)
     if not 0.5 <= level <= MOST_SUCCESS:
-        raise UsageError(
-            f"{called('success')} {success} given: a probability from 0.5 to 1 - 1e-12"
-        )
+        raise refused("success", success, "a probability from 0.5 to 1 - 1e-12")
     models, shape = asked.get("model") or ("default",), asked.get("shape")
     settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:
         if ways:
-            raise UsageError(f"{ways[0]} given with {len(several)} problems: it is for one")
+            raise UsageError(f"{ways[0]} is for one problem, not for {len(several)}")
         every, found = [_problem(one, samples, asked.get("spec")) for one in several], []
         with progress.counted(len(every), "estimating") as bar:
             for one in every:
@@ -208,6 +166,35 @@ def estimate(
         beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
         return Answer(data=beside, told=words.peer_words(ours, theirs))
     return replace(ours, detailed=bool(only))
+
+
+def _sources(source: Any) -> tuple[Any, ...]:
+    """List the problems: one that is given alone, or several."""
+    if source is None:
+        return ()
+    return tuple(source) if isinstance(source, list | tuple) else (source,)
+
+
+def _listed(name: str, value: Any) -> tuple[str, ...]:
+    """List one text or several; raises UsageError for anything else."""
+    listed = (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
+    return tuple(text_argument(name, one) for one in listed)
+
+
+def _read(attackers: Any) -> dict[str, Any]:
+    """Read what attackers have; raises UsageError, TypeError for a name that is none of theirs."""
+    if unknown := [name for name in attackers if name not in Attackers.__annotations__]:
+        raise TypeError(f"estimate() got an unexpected keyword argument {unknown[0]!r}")
+    read = {name: value for name, value in attackers.items() if value is not None}
+    for name in read.keys() & {"model", "attack"}:
+        read[name] = _listed(name, read[name])
+    for name in read.keys() & {"spec", "shape"}:
+        text_argument(name, read[name])
+    if "samples" in read:
+        read["samples"] = power("samples", read["samples"])
+    if "success" in read:
+        read["success"] = exact("success", read["success"])
+    return read
 
 
 def _problem(source: "Source", samples: int | None, of: str | None) -> "Instance":

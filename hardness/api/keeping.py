@@ -1,41 +1,60 @@
-"""Runs of a verb: who does them, and where they are kept so that the same command goes on."""
+"""Who does many runs, and where they are kept so that the same command goes on."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from hardness.verbs import progress
-from hardness.verbs.ask import called, choice, cores, path, text
-from hardness.verbs.asks import FORCE, FRESH, JOBS, Limits, RungLimits
+from hardness.api import progress
+from hardness.api.limits import Limits, cores
+from instances.arguments import located, one_of, switch, text_argument
 from instances.errors import AlreadyExists, ToolkitError, UsageError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from hardness.runs.jobs import Do
     from hardness.runs.record import Record
 
-BACKEND = choice("Who does the runs.", "local", "dask", default="local")
-SCHEDULER = text("Of dask: the address of its scheduler, tcp://HOST:PORT.", default="none")
-OUT = "Where to write: the runs, to a folder; a FILE takes the table."
+BACKENDS = ("local", "dask")
 
 
 class Keeping(TypedDict, total=False):
-    """Where runs go, who does them, and whether they go on."""
+    """Where runs go, who does them, and whether they go on.
 
-    out: Annotated[Path | None, path("A file or a folder.", writes=True)]
-    fresh: Annotated[bool, FRESH]
-    jobs: Annotated[int | None, JOBS]
-    backend: Annotated[str | None, BACKEND]
-    scheduler: Annotated[str | None, SCHEDULER]
-    force: Annotated[bool, FORCE]
+    out: a folder, in which the same command goes on, or a FILE for the table; fresh: forget the
+    runs in the folder and begin again; jobs: processes, None for all cores; backend, scheduler: who
+    does the runs, "local" or "dask" with the address tcp://HOST:PORT of its scheduler; force:
+    replace the file at `out`.
+    """
+
+    out: "str | PathLike[str] | None"
+    fresh: bool
+    jobs: int | None
+    backend: str
+    scheduler: str | None
+    force: bool
 
 
 class KeptRuns(Limits, Keeping, total=False):
-    """Both what learners may spend and where their runs go."""
+    """What learners may use, and where their runs go."""
 
 
-class KeptRungs(RungLimits, Keeping, total=False):
-    """The same of rungs."""
+def read_keeping(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split `KeptRuns` into limits and where runs go, read; raises UsageError, TypeError."""
+    limits = {name: value for name, value in given.items() if name in Limits.__annotations__}
+    how = {name: value for name, value in given.items() if name not in limits}
+    if unknown := [name for name in how if name not in Keeping.__annotations__]:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
+    for name in how.keys() & {"fresh", "force"}:
+        switch(name, how[name])
+    if how.get("out") is not None:
+        how["out"] = Path(located("out", how["out"]))
+    one_of("backend", how.get("backend", "local"), BACKENDS)
+    if how.get("scheduler") is not None:
+        text_argument("scheduler", how["scheduler"])
+    how["jobs"] = cores(how.get("jobs"))
+    return limits, how
 
 
 @contextmanager
@@ -44,11 +63,13 @@ def kept(
 ) -> "Iterator[tuple[Any, Do, Callable[[Any], None]]]":
     """Give what is asked, who does its jobs, and what writes what came of them.
 
-    how: of Keeping. An `out` without an ending is a folder: its runs.db holds the runs and what was
-    asked, and the same command goes on in it. total: how many jobs there are at most.
+    how: what `read_keeping` read. An `out` without an ending is a folder: its runs.db holds the
+    runs and what was asked, and the same command goes on in it. total: how many jobs there are at
+    most.
     """
     from hardness.report.export import ENDINGS, write
     from hardness.runs.cache import NAME
+    from instances.disk import refuse_existing, refuse_unwritable
 
     out = how.get("out")
     form = ENDINGS.get(out.suffix.lower()) if out else None
@@ -56,8 +77,12 @@ def kept(
     foreign = out and not form and out.exists() and not (out / NAME).exists()
     if out and foreign and not (out.is_dir() and not any(out.iterdir())):
         raise AlreadyExists(f"{out} exists and was kept: it holds no runs, give another --out")
+    if out and form:
+        refuse_existing(out, bool(how.get("force")))
+    if out:
+        refuse_unwritable(out)
     if how.get("fresh") and (out is None or form):
-        raise UsageError(f"{called('fresh')} given without a folder: no runs are kept anywhere")
+        raise UsageError("--fresh needs a folder --out: no runs are kept anywhere else")
     file = None if out is None or form else out / NAME
     with running(how, file, total, label) as runner:
         if runner.cache:
@@ -87,9 +112,9 @@ def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[An
             progress.counted(total, label) as bar,
             Runner(
                 cache=cache,
-                backend=how.get("backend") or "local",
+                backend=how.get("backend", "local"),
                 scheduler=how.get("scheduler"),
-                n_jobs=cores(how.get("jobs")),
+                n_jobs=how["jobs"],
                 progress=bar,
             ) as runner,
         ):
@@ -144,6 +169,5 @@ def require_folder(out: Path | None) -> None:
 
     if out and out.suffix.lower() not in ENDINGS and out.suffix[1:].isalpha():
         raise UsageError(
-            f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
-            f"one of {', '.join(ENDINGS)}"
+            f"{out}: name a folder without an ending, or a table with one of {', '.join(ENDINGS)}"
         )

@@ -1,4 +1,4 @@
-"""Records and errors of `instances` that the front door offers beside those of the verbs."""
+"""Records and errors of `instances` that the front door offers next to those of its functions."""
 
 from instances.errors import Refuted, ToolkitError
 from instances.inspect import Inspection

@@ -1,14 +1,11 @@
-"""What there is to choose from: families, the catalog, and learners."""
+"""What there is to choose from: families, the catalog, learners and ladders."""
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from hardness.verbs import progress
-from hardness.verbs.ask import choice, text
-from hardness.verbs.asks import FILE, FORCE, Sandboxed, specs
-from hardness.verbs.asks import learners as known_learners
-from hardness.verbs.command import verb
+from hardness.api import progress
+from instances.arguments import one_of, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,20 +19,16 @@ _DARMSTADT = (
 )
 
 
-@verb("List or show families and the catalog.", out=FILE)
-def list_families(
-    action: Annotated[
-        str, choice("What to do.", "list", "show", cure="hardness families show {}")
-    ] = "list",
-    name: Annotated[
-        str | None, text("What to show: a family or an entry of the catalog.", complete=specs)
-    ] = None,
-) -> "Answer":
+def list_families(action: str = "list", name: str | None = None) -> "Answer":
     """List the families and the catalog, or show one.
+
+    action: "list" or "show"; name: a family, or an entry of the catalog, to show. Raises
+    UsageError.
 
     >>> list_families("show", "parity").data["example"]
     'parity:d=32,m=3'
     """
+    one_of("action", action, ("list", "show"), cure="hardness families show {}")
     if action == "list":
         return _families()
     if not name:
@@ -89,7 +82,7 @@ def _family(name: str) -> "Answer":
         "about": family.about,
         "example": family.example if kind else family.spec,
         "labels": family.label_text,
-        "parameters": _parameters(family),
+        "parameters": _parameters("families", family),
         "revision": family.revision,
     }
     entry = catalog().get(name)
@@ -106,28 +99,21 @@ def _family(name: str) -> "Answer":
     return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
 
 
-@verb("List, show, check learners, or begin one.", out=FILE)
 def list_learners(
-    action: Annotated[
-        str,
-        choice("What to do.", "list", "show", "check", "new", cure="hardness learners show {}"),
-    ] = "list",
-    name: Annotated[
-        str | None,
-        text("What to show or check: a learner; or the file to write.", complete=known_learners),
-    ] = None,
-    *,
-    force: Annotated[bool, FORCE] = False,
-    **closed: Unpack[Sandboxed],
+    action: str = "list", name: str | None = None, *, force: bool = False
 ) -> "Answer | Conformance":
-    """List the built-in learners, or show one.
+    """List the built-in learners, show one, check one of your own, or begin one.
 
-    check NAME: does a learner of your own, path.py:Name, keep to the protocol? Exits with 1 if
-    not. new FILE: write a commented template of one.
+    action: "list"; "show" (name: a learner); "check" (name: "path.py:Name", a learner of your own:
+    does it keep to the protocol?); "new" (name: the file to write a commented template to).
+    Raises UsageError.
 
     >>> list_learners("show", "lowdegree").data["access"]
     'examples'
     """
+    one_of("action", action, ("list", "show", "check", "new"), cure="hardness learners show {}")
+    if name is not None:
+        text_argument("name", name)
     if action == "list":
         if name:
             raise UsageError(f"learners list takes no NAME: try learners show {name}")
@@ -180,7 +166,7 @@ def _learner(name: str) -> "Answer":
         "about": learner.about,
         "access": learner.access,
         "view": view_of(name),
-        "parameters": _parameters(type(learner)),
+        "parameters": _parameters("learners", type(learner)),
         "revision": learner.revision,
     }
     told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
@@ -202,7 +188,7 @@ def _new(name: str, force: bool) -> "Answer":
 
     path = Path(name)
     if path.suffix != ".py":
-        raise UsageError(f"{name} given: the name of a file that ends in .py is needed")
+        raise UsageError(f"{name}: end its name in .py")
     chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
     write_text(path, template(chosen, name), force=force)
     told = (
@@ -212,30 +198,42 @@ def _new(name: str, force: bool) -> "Answer":
     return Answer(data={"file": name, "name": chosen}, told=told)
 
 
-def _parameters(kind: Any) -> list[dict[str, str]]:
+def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
     """Describe the fields of a family or learner, and the values that its class declares."""
     from dataclasses import MISSING
 
     from instances.numbers import write
     from instances.parameters import declared, listed, plain_type
 
-    ranges = declared(kind if isinstance(kind, type) else type(kind))
+    of: Any = kind if isinstance(kind, type) else type(kind)
+    ranges, meanings = declared(of), _meanings(room, of.name)
     return [
         {
             "name": f.name,
             "type": getattr(plain_type(f.type), "__name__", str(f.type)),
             "default": "required" if f.default is MISSING else write(f.default),
             **({"allowed": ranges[f.name].allowed if f.name in ranges else "-"} if ranges else {}),
+            "meaning": meanings.get(f.name, ""),
         }
         for f in listed(kind)
     ]
 
 
-_NONE = [{"parameter": "none", "type": "-", "default": "-"}]
+def _meanings(kind: str, name: str) -> dict[str, str]:
+    """Say what parameters mean, by their names: those of all, then those of this one."""
+    import tomllib
+
+    table = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
+    kinds = table[kind]
+    return {key: text for key, text in kinds.items() if isinstance(text, str)} | kinds.get(name, {})
 
 
 def _parameters_words(found: list[dict[str, str]]) -> str:
+    """Write a table of parameters; their types stand in --json."""
     from hardness.report.text import sheet
 
     rows = [{"parameter": one["name"], **one} for one in found]
-    return sheet([{k: v for k, v in row.items() if k != "name"} for row in rows] or _NONE)
+    left = {"name", "type"} | ({"meaning"} if not any(one["meaning"] for one in found) else set())
+    if not rows:
+        return "no parameters"
+    return sheet([{k: v for k, v in row.items() if k not in left} for row in rows])

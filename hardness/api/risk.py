@@ -29,11 +29,11 @@ def risk(
     >>> risk(lambda z: z @ w, "parity:d=8,m=1", view="z").high < 0.2
     True
     """
+    from hardness.api.sources import family as family_of
     from hardness.learners import Failed
     from hardness.learners.plugins.module import is_module, predictor
     from hardness.learners.plugins.views import completed
     from hardness.runs.risk import measure
-    from hardness.verbs.sources import family as family_of
     from instances.errors import UsageError
 
     family = family_of(source)

@@ -2,14 +2,19 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from hardness.verbs import progress, sources
-from hardness.verbs.about import ABOUT, About, asked_about
-from hardness.verbs.ask import called, choice, flag, power, rational, text, thing, whole
-from hardness.verbs.asks import CONFIDENCE, FILE, SEED, TAU, specs
-from hardness.verbs.command import verb
-from instances.arguments import located
+from hardness.api import progress, sources
+from hardness.api.about import named_learners
+from instances.arguments import (
+    exact,
+    integral,
+    located,
+    number_between,
+    one_of,
+    switch,
+    text_argument,
+)
 from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError, unknown
 
 if TYPE_CHECKING:
@@ -17,59 +22,50 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
+    from hardness.api.sources import Source
     from hardness.bounds import BoundParameters, Certificate, Verification
     from hardness.bounds.bound import Bound
     from hardness.bounds.check import Checked
     from hardness.bounds.members import Members
-    from hardness.verbs.sources import Source
     from instances import Family, Folder
 
-    Exact = int | float | str | Fraction
+    Number = int | float | str | Fraction
 
-MEMBERS = whole("Number of members")
-RISK = rational("Relative risk to reach: 1 is knowing the family alone, 0 all.")
-_LISTED = {"members": None, "centred": False}  # what is of listed members alone
+ABOUT = ("kernel", "gd", "low-degree", "lwe", "all")  # learners by name
 
 
-@verb(
-    "Certify lower bounds of a family.",
-    out="Where to write: the certificate, to a file.",
-    reads="`hardness check`",
-)
 def certify(
-    source: Annotated["Source", thing("What bounds are about.", specs)],
+    source: "Source",
     *,
-    tau: Annotated["Exact", TAU] = "0.1",
-    vstat: Annotated[int, whole("t of VSTAT(t); --tau does not change it.")] = 100,
-    risk: Annotated["Exact", RISK] = "1/4",
-    success: Annotated["Exact", rational("Success probability.")] = "2/3",
-    gamma: Annotated[
-        "Exact", rational("Average correlation of unit-norm members that SDA is about.")
-    ] = "0.05",
-    members: Annotated[
-        int | None,
-        MEMBERS("of functions of a file, those whose names have the least SHA-256.", default="all"),
-    ] = None,
-    centred: Annotated[bool, flag("Subtract the mean of the members first: of functions.")] = False,
-    steps: Annotated[
-        int | None,
-        whole(
-            "Number of steps: gd, gradients seen.",
-            0,
-            default="any number",
-        ),
-    ] = None,
-    about: Annotated[
-        str | None, choice("Certify what is said about named learners.", *ABOUT)
-    ] = None,
-    **numbers: Unpack[About],
+    tau: "Number" = "0.1",
+    vstat: int = 100,
+    risk: "Number" = "1/4",
+    success: "Number" = "2/3",
+    gamma: "Number" = "0.05",
+    members: int | None = None,
+    centred: bool = False,
+    steps: int | None = None,
+    about: str | None = None,
+    features: int | None = None,
+    degree: int | None = None,
+    examples: int | None = None,
+    error_bound: int | None = None,
+    sample_degree: int | None = None,
+    clip: "Number | None" = None,
+    noise_std: "Number | None" = None,
 ) -> "Certificate":
-    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
+    """Certify lower bounds of a family.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
-    (path.py:Name). --about asks about kernels, gradient descent with --noise-std, polynomials of
-    low degree, or the solver of LWE that a learner gives. --risk and --success hold for learners.
-    Raises NoClaim if nothing is claimed.
+    source: a SPEC, a folder of `hardness generate`, functions of a Python file ("path.py:Name"), a
+    Family or a class of functions. tau, vstat: the tolerances of STAT(tau) and VSTAT(t). risk,
+    success: the relative risk to reach (1 is knowing the family alone, 0 all), and with which
+    probability. gamma: the average correlation that SDA is about. members: of listed functions, how
+    many count, those whose names have the least SHA-256; centred: subtract their mean first.
+
+    about: certify named learners in place of queries: "kernel" (features), "gd" (steps, clip,
+    noise_std), "low-degree" (degree, examples, sample_degree), "lwe" (examples, error_bound: the
+    solver of LWE that a learner gives), or "all". Raises NoClaim if nothing is claimed, UsageError
+    for a value out of range.
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
@@ -78,57 +74,68 @@ def certify(
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
     named = (sources.functions(source) or str(source))[:80]
+    members = None if members is None else integral("members", members, 1)
+    steps = None if steps is None else integral("steps", steps, 0)
+    switch("centred", centred)
+    numbers: dict[str, Any] = {
+        "features": features,
+        "degree": degree,
+        "examples": examples,
+        "error_bound": error_bound,
+        "sample_degree": sample_degree,
+        "clip": clip,
+        "noise_std": noise_std,
+    }
     if about is None:
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
-            raise UsageError(f"{called(wrong)} needs {called('about')}")
+            raise UsageError(f"{_flag(wrong)} needs --about")
         if steps is not None:
-            raise UsageError(f"{called('steps')} needs {called('about')} gd")
-        listed = {"members": members, "centred": centred}
-        return _certified(source, named, terms, listed)
+            raise UsageError("--steps needs --about gd")
+        return _certified(source, named, terms, {"members": members, "centred": centred})
     usual = BoundParameters()
+    one_of("about", about, ABOUT)
     for name in ("tau", "vstat", "gamma"):
         if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
-            raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
+            raise UsageError(f"--{name} does not apply to --about {about}")
     if centred:
-        raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
+        raise UsageError(f"--centred does not apply to --about {about}")
     return _of_learners(source, named, terms, about, numbers, members, steps)
+
+
+def _flag(name: str) -> str:
+    """Name a parameter as the command line does."""
+    return f"--{name.replace('_', '-')}"
+
+
+_LISTED = {"members": None, "centred": False}  # what is of listed members alone
 
 
 def _terms(vstat: int, **given: Any) -> "BoundParameters":
     """Read what a bound is about; raises UsageError."""
     from hardness.bounds import BoundParameters
-    from instances.arguments import exact
 
-    return BoundParameters(vstat=vstat, **{n: exact(called(n), v) for n, v in given.items()})
+    exactly = {name: exact(name, value) for name, value in given.items()}
+    return BoundParameters(vstat=integral("vstat", vstat, 1), **exactly)
 
 
-@verb("Bounds as formulas, solved for a parameter.", out=FILE)
 def bound(
-    source: Annotated["Source", thing("A family by its name, or a SPEC.", specs)],
+    source: "Source",
     *,
-    solve: Annotated[
-        str | None,
-        text(
-            "Parameters to find that SPEC leaves out, as m or d,m: the first least.", default="none"
-        ),
-    ] = None,
-    queries: Annotated[
-        "int | str | None",
-        power("Queries to STAT(tau) that are to be needed, as 2^128: of --solve.", default="none"),
-    ] = None,
-    examples: Annotated[
-        int | None,
-        whole("Number of labelled examples: that are to be needed, of --solve.", default="none"),
-    ] = None,
-    tau: Annotated["Exact", TAU] = "0.1",
-    vstat: Annotated[int, whole("t of VSTAT(t); --tau does not change it.")] = 100,
-    risk: Annotated["Exact", RISK] = "1/4",
-    success: Annotated["Exact", rational("Success probability.")] = "2/3",
+    solve: str | None = None,
+    queries: "int | str | None" = None,
+    examples: int | None = None,
+    tau: "Number" = "0.1",
+    vstat: int = 100,
+    risk: "Number" = "1/4",
+    success: "Number" = "2/3",
 ) -> "Bound":
-    """Print a family's bounds as formulas in its parameters, or solve one for a parameter.
+    """Give a family's bounds as formulas in its parameters, or solve one for a parameter.
 
-    What no parameter determines, as a spectrum, stands as a name with its value. With --solve the
-    answer is certified, and that the next lower value does not reach what is wanted.
+    source: a family by its name, or a SPEC. solve: the parameters to find that the SPEC leaves out,
+    as "m" or "d,m", of which the first is minimised, so that at least `queries` (an integer or a
+    text such as "2^128") or `examples` are needed. The answer is certified, and that the next lower
+    value does not suffice. What no parameter determines, as a spectrum, is a name with its value.
+    Raises UsageError.
 
     >>> bound("parity:d=24,m=3").expression("sq-dimension")
     binomial(d - 1, m)
@@ -141,8 +148,9 @@ def bound(
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
-    text, wanted = str(source), {"stat-queries": queries, "information-floor": examples}
-    said = {name: int(value) for name, value in wanted.items() if value is not None}
+    said = {} if queries is None else {"stat-queries": power("queries", queries)}
+    said |= {} if examples is None else {"information-floor": integral("examples", examples, 1)}
+    solve, text = None if solve is None else text_argument("solve", solve), str(source)
     if (solve is None and said) or (solve is not None and len(said) != 1):
         raise UsageError("--solve needs one of --queries and --examples, and they need --solve")
     kind: Any = kind_of(text.partition(":")[0])
@@ -152,7 +160,7 @@ def bound(
         return lower.Bound(certificate=_certified(source, text[:80], terms, dict(_LISTED)))
     if kind is None:
         raise UsageError(
-            f"{text[:80]} given: --solve takes a family with parameters, as parity:d=9"
+            f"{text[:80]} has no parameters: --solve takes a family that has some, as parity:d=9"
         )
     whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
     allowed = [one.name for one in whole if one.init]
@@ -164,6 +172,17 @@ def bound(
             raise UsageError(f"{name} is to be found: give it once, in --solve, and not in {text}")
     [(quantity, least)] = said.items()
     return lower.solve(sources.spec_of(source, "bound"), tuple(names), quantity, least, terms)
+
+
+def power(name: str, value: Any) -> int:
+    """Read an integer of at least 1 that may be large, as 200, 2e4 or 2^128."""
+    base, hat, exponent = str(value).strip().partition("^")
+    if hat and base.isdecimal() and exponent.isdecimal() and len(base) + len(exponent) < 8:
+        return integral(name, int(base) ** int(exponent), 1)
+    found = exact(name, value) if isinstance(value, str) else value
+    if isinstance(value, str) and found.denominator == 1:
+        found = int(found)
+    return integral(name, found, 1)
 
 
 def _certified(
@@ -185,7 +204,7 @@ def _certified(
             for name, usual in _LISTED.items():
                 if listed[name] != usual:
                     raise UsageError(
-                        f"{called(name)} does not apply to {named}: it is a spec or an instance"
+                        f"--{name} does not apply to {named}: it is a spec or an instance"
                     )
             return made_of(family, terms)
     size = len(what.names) << what.n
@@ -196,7 +215,7 @@ def _certified(
             "no two members are known to have a correlation of at most 1/2, and no bound on "
             "queries or examples says anything for these options"
         )
-        raise NoClaim(f"no claim: {named} given: {why}")
+        raise NoClaim(f"no claim: {named}: {why}")
     return made
 
 
@@ -205,7 +224,7 @@ def _of_learners(
     named: str,
     terms: "BoundParameters",
     about: str,
-    numbers: "About",
+    numbers: dict[str, Any],
     members: int | None,
     steps: int | None,
 ) -> "Certificate":
@@ -218,31 +237,25 @@ def _of_learners(
 
     listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):
-        raise UsageError(f"{called('members')} does not apply to {named}: it is no functions")
+        raise UsageError(f"--members does not apply to {named}: it is not a list of functions")
     what: Family | Members
     if listed:
         what, sets = listed, None
     else:
         what = family = sources.target(source)[0]
         sets = family if isinstance(family, Symmetric) else None
-    asked = asked_about(about, numbers, steps, sets)
+    asked = named_learners(about, numbers, steps, sets)
     made = made_of(what, terms, asked)
     if listed and made.vacuous:
-        raise NoClaim(f"no claim: {named} given: every bound is vacuous at these options")
+        raise NoClaim(f"no claim: {named}: every bound is vacuous at these options")
     return made
 
 
-@verb("Check a certificate again.", out=FILE)
-def check(
-    source: Annotated[
-        "str | PathLike[str] | Mapping[str, Any] | Certificate",
-        thing("The file of a certificate."),
-    ],
-) -> "Checked":
-    """Compute the claims of a certificate again; exit 3 if one does not follow.
+def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
+    """Compute the claims of a certificate again, by the checker that trusts nobody.
 
-    From Python SOURCE is a Certificate too, or the dictionary of one. Raises Refuted if a claim
-    does not follow, DamagedFile for a file that is not a certificate.
+    source: the file of a certificate, a Certificate, or the dictionary of one. Raises Refuted if a
+    claim does not follow, DamagedFile for a file that is not a certificate.
 
     >>> check(certify("parity:d=8,m=3")).certificate.value("sq-dimension")
     '35'
@@ -276,19 +289,20 @@ def _certificate(source: "str | PathLike[str]") -> Path:
     return path
 
 
-@verb("Sampled correlations beside certified ones.", out=FILE)
 def verify(
-    source: Annotated["Source", thing("What is sampled.", specs)],
+    source: "Source",
     *,
-    members: Annotated[int, MEMBERS("drawn at random.")] = 500,
-    samples: Annotated[int, whole("Number of samples.")] = 200_000,
-    confidence: Annotated["Exact", CONFIDENCE] = 0.99,
-    seed: Annotated[int, SEED] = 0,
+    members: int = 500,
+    samples: int = 200_000,
+    confidence: "Number" = 0.99,
+    seed: int = 0,
 ) -> "Verification":
     """Sample correlations beside the certified ones, and the real layer against the formula.
 
-    SOURCE: a SPEC, a folder of `hardness generate`, functions of a file, path.py:Name, or a folder
-    of layers. Prints as well the empirical SQ dimension, which bounds no number of queries.
+    source: a SPEC, a folder of `hardness generate`, functions of a file ("path.py:Name"), or a
+    folder of layers. members: how many are drawn at random; samples: on how many points. The
+    empirical SQ dimension is given too, which bounds no number of queries. Raises UsageError for a
+    value out of range, TooLarge for what memory does not hold.
 
     >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
     True
@@ -296,6 +310,8 @@ def verify(
     from hardness.bounds import verify as sampled
     from hardness.bounds.members import read_members
 
+    members, samples = integral("members", members, 1), integral("samples", samples, 1)
+    confidence, seed = number_between("confidence", confidence, 0, 1), integral("seed", seed, 0)
     found = read_members(sources.functions(source), most=members)
     what: Family | Members
     folder: Folder | None = None
@@ -304,4 +320,4 @@ def verify(
     else:
         what, folder = sources.target(source)
     with progress.counted(samples, "sampling") as bar:
-        return sampled(what, members, samples, float(confidence), seed, folder, bar)
+        return sampled(what, members, samples, confidence, seed, folder, bar)

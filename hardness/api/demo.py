@@ -1,17 +1,16 @@
-"""The demo: the main job on small sizes, by the verbs that do it."""
+"""The demo: the main job on small sizes, by the functions that do it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from hardness.verbs.ask import path
-from hardness.verbs.asks import FORCE, JOBS, SEED
-from hardness.verbs.bounds import certify, check, verify
-from hardness.verbs.command import verb
-from hardness.verbs.comparing import compare
-from hardness.verbs.least import least
+from hardness.api.bounds import certify, check, verify
+from hardness.api.comparing import compare, least
+from instances.arguments import integral, located
 from instances.errors import AlreadyExists, DamagedFile
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from hardness.report.demo import Demo
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
@@ -24,22 +23,22 @@ PAGE = ("results.json", "report.html", "figure.svg")
 _FILES = ("certificate.json", *PAGE, *(f"least-{unit}.json" for unit in COUNTED), "least.svg")
 
 
-@verb(
-    "The main job on small sizes: certify to picture.",
-    out="Where to write: a folder.  [default: out]",
-    place="own",
-)
 def demo(
-    out: Annotated[Path, path("A folder.", flag="--out")] = Path("out"),
+    out: "str | PathLike[str]" = "out",
     *,
-    seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
+    seed: int = 0,
+    jobs: int | None = None,
+    force: bool = False,
 ) -> "Demo":
-    """Do the main job on small sizes: certify, verify, learn, compare, draw."""
+    """Do the main job on small sizes: certify, verify, learn, compare, draw.
+
+    out: the folder for the certificate, the results, the report and a figure. jobs: processes, None
+    for all cores. Raises AlreadyExists for files there that no demo made, unless forced.
+    """
     from hardness.report.demo import Demo
     from hardness.report.page import save
 
+    out, seed = Path(located("out", out)), integral("seed", seed, 0)
     _require_own(out, force)
     certificate = certify(CERTIFIED)
     check(certificate)

@@ -1,4 +1,4 @@
-"""What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
+"""What functions are about: a SPEC, a folder, a file, functions or data of a user's own."""
 
 import os
 from collections.abc import Iterable
@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.arguments import located, text_argument
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ class Arrays:
         return f"{self.a} and {self.b}"
 
 
-def paired(source: Any, a: Path | None, b: Path | None) -> Any:
+def paired(source: Any, a: Any, b: Any) -> Any:
     """Return SOURCE, or the files --a and --b in its place; raises UsageError for both or half."""
     if a is None and b is None:
         return source
     if source is not None or a is None or b is None:
         raise UsageError("--a and --b go together, in place of SOURCE")
-    return Arrays(a, b)
+    return Arrays(Path(located("a", a)), Path(located("b", b)))
 
 
 def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
@@ -51,6 +52,8 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     from instances.files import read_folder
     from instances.spec import parse
 
+    if of is not None:
+        text_argument("spec", of)
     if isinstance(source, Arrays):
         return _held(source, of)
     if source is None:

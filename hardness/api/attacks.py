@@ -1,0 +1,83 @@
+"""Attacks on secrets."""
+
+from typing import TYPE_CHECKING, Unpack
+
+from hardness.api import progress, sources
+from hardness.api.keeping import KeptRuns, kept, read_keeping
+from hardness.api.limits import budget_of
+from instances.arguments import integral
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from hardness.api.sources import Learners, Source
+    from hardness.runs.attack import Attacks
+
+    File = str | PathLike[str]
+
+
+def attack(
+    source: "Source | None" = None,
+    learner: "Learners | None" = None,
+    *,
+    a: "File | None" = None,
+    b: "File | None" = None,
+    spec: str | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    **more: Unpack[KeptRuns],
+) -> "Attacks":
+    """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
+
+    source: a SPEC, a folder, or a file: a table of integers (.csv, .npy; n columns of A, then b),
+    arrays A and b (.npz, .safetensors), or a Darmstadt challenge (.txt); or `a` and `b`, a file of
+    each. spec: the family of samples that do not state it. learner: one or several, None for all
+    attacks that run on it but dual; of a learner of labels, as mlp or yours, the secret is read off
+    what it learned: decode:LEARNER. seeds: instances of a SPEC, from `seed` on. more: of
+    `KeptRuns`. Raises UsageError, ToolkitError if no attack can run.
+
+    >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
+    2
+    """
+    from hardness.report.studies import planned_words
+    from hardness.runs import attack as look
+    from hardness.runs import attacks_on, distinct, require_support
+    from hardness.runs.attack import as_attack, estimate_of, out_of_reach, planned
+    from hardness.runs.registry import parse_learner
+
+    limits, how = read_keeping(more)
+    seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
+    names = () if learner is None else sources.names(learner)
+    source = sources.paired(source, a, b)
+    family, folder = sources.target(source, spec)
+    names = tuple(as_attack(name, family) for name in names)
+    chosen = distinct(names) if names else attacks_on(family)
+    if not chosen:
+        raise UsageError(f"no attack here runs on it: {family.lacks('linear_forms')}")
+    stopped = {} if names else out_of_reach(family, chosen)
+    chosen = tuple(name for name in chosen if name not in stopped) or chosen
+    for name in names:
+        require_support(parse_learner(name), family)  # before any of them starts
+    limit, found = budget_of(limits), []
+    asked = planned(family, chosen, seeds, seed, limit)
+    out = how.get("out")
+    if folder and out and not out.suffix:
+        raise UsageError(f"{out}: the attack on one instance goes to a FILE.json")
+    total = len(chosen) * (1 if folder else seeds)
+    with kept(how, asked, total, "attacking") as (asked, do, keep):
+        for name in chosen:
+            takes = estimate_of(name, family) if progress.seen() else None
+            if takes and takes.beta:
+                progress.note(planned_words(name, takes))
+            try:
+                found.append(look(name, folder or family, seeds, seed, limit, do))
+            except ToolkitError as error:
+                if names:
+                    raise
+                stopped[name] = str(error)
+        if not found:
+            raise ToolkitError(next(iter(stopped.values())))
+        every = asked.updated(attacks=tuple(found), not_run=stopped)
+        keep(every)
+    return every

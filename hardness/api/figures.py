@@ -1,0 +1,192 @@
+"""What people look at: the page of runs, figures."""
+
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from hardness.api import sources
+from instances.arguments import located, number_between, text_argument
+from instances.errors import DamagedFile, UsageError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from hardness.api.sources import Source
+    from hardness.report.style import CaptionedFigure
+    from hardness.runs import Comparison, Least, Stress
+    from hardness.runs.results import Runs
+    from instances.result import Answer, Result
+
+    File = str | PathLike[str]
+
+
+def report(
+    source: "File",
+    out: "File | None" = None,
+    *,
+    force: bool = False,
+) -> "Comparison | Least | Stress | Runs | Answer":
+    """Read runs again, or write one HTML file of all of them to `out`.
+
+    source: what `compare`, `stress`, `least` or `sweep` wrote, a folder or a file. out: FILE.html,
+    which works offline. Raises DamagedFile for another source, AlreadyExists unless forced.
+    """
+    from hardness.report.stored import record_of
+
+    path = Path(located("source", source))
+    try:
+        if out is None:
+            return record_of(path)
+        return _page(path, Path(located("out", out)), force)
+    except DamagedFile as error:
+        raise DamagedFile(
+            f"{error}; a report is of what `hardness compare`, `least`, `stress` or `sweep` wrote"
+        ) from error
+
+
+def _page(source: Path, out: Path, force: bool) -> "Answer":
+    from hardness.report.page import page_of, render
+    from instances.disk import write_text
+    from instances.result import Answer
+
+    made = page_of(source)
+    html = render(made)
+    write_text(out, html, force=force)
+    data = {
+        "source": str(source),
+        "report": str(out),
+        "title": made.title,
+        "runs": made.runs,
+        "figures": made.figures,
+        "bytes": len(html.encode()),
+    }
+    return Answer(data=data, told=f"{out}: {made.runs} runs")
+
+
+def figure(
+    name: str,
+    source: "Source | Result",
+    *,
+    ax: Any = None,
+    width: float | None = None,
+    where: str | None = None,
+    beside: "File | Least | None" = None,
+) -> "CaptionedFigure":
+    """Draw a figure as an object of matplotlib, which one edits and saves.
+
+    Args:
+        name: which figure; `hardness figure` lists them.
+        source: a SPEC or family, what a function gave back, or the file or folder of a command.
+        ax: axes to draw into, as many as the figure has panels; none: a new figure.
+        width: of a new figure, in inches; a column of a paper is 3.3 wide.
+        where: which runs of a sweep, as "m == 3".
+        beside: what `least` gave back or wrote, shown in both-sides in place of what runs spent.
+
+    Returns:
+        A `matplotlib.figure.Figure` with `caption`, and `rows`, the data drawn. With `ax` it is the
+        figure of these, which has neither.
+
+    Raises:
+        UsageError: for a source of another kind, or axes of another number.
+        DamagedFile: for a file that does not hold what is drawn.
+
+    >>> drawn = figure("sda", "parity:d=40,m=4", width=3.3)
+    >>> _ = drawn.axes[0].set_title("SDA of parities")
+    >>> drawn.get_size_inches().tolist()[0]
+    3.3
+    """
+    from hardness.report.figures import draw
+
+    return draw(name, _data(name, source, where, beside), ax=ax, width=_inches(width))
+
+
+def list_figures() -> "Answer":
+    """List the figures: what each shows, and what it is drawn from."""
+    from hardness.report.figures import FIGURES, listed
+    from instances.result import Answer
+
+    every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
+    return Answer(data={"figures": every}, told=listed())
+
+
+def figure_file(
+    name: str,
+    source: "Source | Result",
+    out: "File | None" = None,
+    *,
+    width: float | None = None,
+    where: str | None = None,
+    beside: "File | None" = None,
+    force: bool = False,
+) -> "Answer":
+    """Draw a figure into a file, and give its caption and the data drawn.
+
+    Arguments are those of `figure`. out: FILE.svg, .pdf or .png. Raises AlreadyExists unless
+    forced.
+    """
+    from hardness.report.figures import known
+    from instances.disk import refuse_existing, refuse_unwritable, write_bytes
+    from instances.result import Answer
+
+    entry = known(text_argument("name", name))
+    path = None if out is None else Path(located("out", out))
+    kind = _kind(path) if path else ""
+    if path:
+        refuse_existing(path, force)
+        refuse_unwritable(path)
+    data = _data(name, source, where, beside)
+    drawn = entry.draw(data, width=_inches(width))
+    if path:
+        write_bytes(path, drawn.file(kind), force=force)
+    told = fill(drawn.caption, 80)
+    data = {"figure": name, **data, "caption": drawn.caption}
+    return Answer(data=data, told=f"{path}\n\n{told}" if path else told)
+
+
+def _inches(width: float | None) -> float | None:
+    return None if width is None else number_between("width", width, 0)
+
+
+def _kind(out: Path) -> str:
+    """Take the format from the ending of --out."""
+    kind = out.suffix.lstrip(".").lower()
+    if kind not in ("svg", "pdf", "png"):
+        raise UsageError(f"--out must end in .svg, .pdf or .png, got {out}")
+    return kind
+
+
+def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, Any]:
+    """Collect the data of a figure from whatever its source is."""
+    from hardness.report.figures import known, rows_of
+    from hardness.report.stored import comparison_of, least_of
+    from hardness.runs import Comparison, Least
+
+    entry = known(text_argument("name", name))
+    where = None if where is None else text_argument("where", where)
+    if source is None:
+        raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+    material = _material(name, source)
+    if beside is None:
+        return rows_of(name, material, where)
+    if name != "both-sides" or not isinstance(material, Path | Comparison):
+        raise UsageError("--beside only applies to both-sides of what `compare` made")
+    runs = comparison_of(material, where) if isinstance(material, Path) else material
+    is_least = isinstance(beside, Least)
+    thresholds = (beside,) if is_least else least_of(Path(located("beside", beside)))
+    return entry.rows((runs, *thresholds))
+
+
+def _material(name: str, source: Any) -> Any:
+    """Read what a figure is drawn from where it is no file: a family, its members, a result."""
+    from hardness.bounds.members import read_members
+    from hardness.report.figures import FIGURES
+    from instances.result import Result
+
+    if isinstance(source, Result):
+        return source
+    entry, given = FIGURES[name], sources.functions(source)
+    if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
+        return Path(located("source", source))
+    if entry.source.members and given and (listed := read_members(given)):
+        return listed
+    return sources.target(source)[0]

@@ -1,0 +1,167 @@
+"""In-context linear regression: closed forms, training and comparisons of attention layers."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+
+from hardness.api import progress
+from instances.arguments import integral, located, number_between, one_of, switch, text_argument
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from hardness.icl.prompts import Prompts
+    from hardness.icl.study import Study as Studied
+    from instances.result import Answer
+
+FILES = ("results.json", "figure.svg")  # of the folder `out`
+
+
+class Study(TypedDict, total=False):
+    """The distribution of the prompts, and where a study goes.
+
+    d: the dimension of a point, 5; n: points in a prompt, 20; sigma: the covariance of the points
+    (identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy, .csv, .txt); task: that
+    of the tasks, "inverse" or as sigma; noise: the standard deviation of the label noise, 0; out: a
+    folder for results.json and figure.svg.
+    """
+
+    d: int
+    n: int
+    sigma: str
+    task: str
+    noise: float
+    seed: int
+    out: "str | PathLike[str]"
+    force: bool
+
+
+def _law(given: Study) -> "Prompts":
+    """Read the distribution of the prompts; raises UsageError."""
+    from hardness.icl.prompts import Prompts
+
+    if unknown := [name for name in given if name not in Study.__annotations__]:
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
+    switch("force", given.get("force", False))
+    return Prompts.named(
+        d=integral("d", given.get("d", 5), 1),
+        n=integral("n", given.get("n", 20), 1),
+        sigma=text_argument("sigma", given.get("sigma", "identity")),
+        task=text_argument("task", given.get("task", "inverse")),
+        noise=number_between("noise", given.get("noise", 0), -math.inf),
+        seed=_seed(given),
+    )
+
+
+def _seed(given: Study) -> int:
+    return integral("seed", given.get("seed", 0), 0)
+
+
+def _answer(found: "Studied", given: Study) -> "Answer":
+    """Give a study, and keep it in the folder `out`."""
+    from hardness.report.figures import FIGURES
+    from hardness.report.icl import words
+    from instances.disk import new_folder, write_bytes, write_json
+    from instances.result import Answer
+
+    data = found.to_dict()
+    out = Path(located("out", given["out"])) if "out" in given else None
+    told = words(found)
+    if out:
+        with new_folder(out, force=given.get("force", False), ours=FILES) as folder:
+            write_json(folder / "results.json", data)
+            if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # of curves and steps alone
+                write_bytes(folder / "figure.svg", entry.draw(entry.rows(data)).file("svg"))
+        told += f"\n\nwritten: {out}"
+    return Answer(data=data, told=told, rows=found._rows())
+
+
+def optimum(
+    *,
+    samples: int | None = None,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Give the best single layer of linear attention in closed form, and what speaks for it.
+
+    The smallest loss, a minimum found numerically, Monte Carlo on sampled prompts, and the
+    Bayes-optimal predictor. samples: prompts of an estimate, None for what a second or so does.
+    given: of `Study`.
+
+    >>> optimum(d=1, n=4, samples=200).data["exact"]
+    '1/3'
+    """
+    from hardness.icl.evidence import study
+
+    samples = None if samples is None else integral("samples", samples, 2)
+    return _answer(study(_law(given), samples, _seed(given)), given)
+
+
+def steps(*, layers: int = 4, **given: Unpack[Study]) -> "Answer":
+    """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
+
+    For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
+    """
+    from hardness.icl.exact import exact_curves
+
+    law, layers = _law(given), integral("layers", layers, 1)
+    if not law.inverse:
+        raise UsageError("exact steps are only known for --task inverse")
+    with progress.counted(layers, "solving") as bar:
+        found = exact_curves(law.n, law.d, layers, law.noise, _seed(given), progress=bar)
+    return _answer(found, given)
+
+
+def train(
+    *,
+    layers: int = 3,
+    free: Literal["q", "both"] = "q",
+    raw: bool = False,
+    samples: int | None = None,
+    steps: int = 1000,
+    restarts: int = 1,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Train L layers from a small random start, and measure how near they come to gradient descent.
+
+    The loss is compared with the exact one of the best scalars, the matrices with the identity.
+    free: train Q alone, with P = 0 (gradient descent), or both (GD++). raw: in the coordinates of
+    the points, unwhitened. samples: Gram matrices to train on. steps: at most. given: of `Study`.
+    """
+    from hardness.icl.train import train as trained
+
+    one_of("free", free, ("q", "both"))
+    switch("raw", raw)
+    layers, steps = integral("layers", layers, 1), integral("steps", steps, 1)
+    restarts = integral("restarts", restarts, 1)
+    samples = None if samples is None else integral("samples", samples, 1)
+    with progress.counted(restarts * steps, "training") as bar:
+        found = trained(
+            _law(given),
+            layers,
+            free=free,
+            whiten=not raw,
+            samples=samples or 0,
+            steps=steps,
+            restarts=restarts,
+            seed=_seed(given),
+            progress=bar,
+        )
+    return _answer(found, given)
+
+
+def curves(
+    *, layers: int = 4, samples: int | None = None, steps: int = 600, **given: Unpack[Study]
+) -> "Answer":
+    """Give the loss for 1 .. layers layers: optimal steps, GD++, and what training finds.
+
+    samples: Gram matrices to train on; steps: of a descent; given: of `Study`.
+    """
+    from hardness.icl.train import curves as drawn
+
+    layers, steps = integral("layers", layers, 1), integral("steps", steps, 1)
+    samples = None if samples is None else integral("samples", samples, 1)
+    seed, chosen = _seed(given), {"samples": samples or 0, "steps": steps}
+    with progress.counted(2 * layers * steps, "training") as bar:
+        found = drawn(_law(given), layers, seed=seed, **chosen, progress=bar)
+    return _answer(found, given)

@@ -1,0 +1,232 @@
+"""Instances and their examples: written, looked at, made of samples of LWR and back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hardness.api import progress, sources
+from instances.arguments import integral, located, one_of, switch
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from hardness.api.sources import Source
+    from instances import AttentionLayer, Family
+    from instances.family import Instance
+    from instances.inspect import Inspection
+    from instances.result import Answer
+    from instances.samples import Samples
+
+    File = str | PathLike[str]
+
+
+def generate(
+    source: "str | Family",
+    *,
+    out: "File",
+    examples: int | None = None,
+    samples: int | None = None,
+    format: Literal["safetensors", "npz"] | None = None,
+    weights: bool = False,
+    seed: int = 0,
+    force: bool = False,
+) -> "Answer":
+    """Write an instance, its secret part and its first examples to a folder.
+
+    source: a SPEC or a Family. out: the folder; with `samples`, the file of that many samples
+    (a, b), which ends in .csv, .txt, .npz or .safetensors, with the secret in a file beside it.
+    format: of the arrays of the folder. weights: write the weights too, which are secret. Raises
+    UsageError, AlreadyExists unless forced.
+    """
+    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.files import write_folder
+    from instances.result import Answer
+    from instances.samples import draw_samples
+
+    path = Path(located("out", out))
+    if format is not None:
+        one_of("format", format, ("safetensors", "npz"))
+    switch("force", force)
+    switch("weights", weights)
+    count = 0 if examples is None else integral("examples", examples, 0)
+    seed = integral("seed", seed, 0)
+    instance = sources.family(source).instance(seed)
+    if samples is not None:
+        samples = integral("samples", samples, 1)
+        for name, value in (("examples", examples), ("format", format), ("weights", weights)):
+            if value not in (None, False):
+                raise UsageError(f"give --{name} or --samples, one of the two")
+        refuse_existing(path, force)
+        refuse_unwritable(path)
+        drawn = draw_samples(instance, samples)
+        apart = _written(path, drawn, instance, force)
+        data = {"spec": drawn.family.spec, "samples": samples, "written": str(path)}
+        words = f"{path}: {samples} samples of {drawn.family}\nthe secret in {apart}"
+        return Answer(data=data | {"secret": str(apart)}, told=words)
+    refuse_unwritable(path)
+    with progress.counted(count, "generating") as bar:
+        folder = write_folder(path, instance, count, format or "safetensors", force, weights, bar)
+    return Answer(
+        data={
+            "spec": folder.family.spec,
+            "folder": str(folder.path),
+            "examples": folder.count,
+            "shards": [shard.file for shard in folder.shards],
+            "commitments": folder.public.commitments,
+        },
+        told=f"{folder.path}: {folder.family}, {folder.count} examples in {len(folder.shards)} "
+        "files\npublic part instance.json, secret part secret.json",
+    )
+
+
+def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) -> Path:
+    """Write samples, and the secret of their instance beside them; names its file."""
+    from instances.disk import refuse_existing
+    from instances.samples import write_secret
+
+    apart = out.with_suffix(".secret.json")
+    if of:
+        refuse_existing(apart, force)
+    found.save(out, force=force)
+    if of:
+        secret = of.family.to_linear(of.hidden.secret)
+        write_secret(apart, found, secret, of.hidden.seed, force=force)
+    return apart
+
+
+def inspect(
+    source: "Source | AttentionLayer",
+    *,
+    k: int | None = None,
+    save_layer: "File | None" = None,
+    seed: int = 0,
+    force: bool = False,
+) -> "Inspection":
+    """Show what a layer is like: heads, norms, how alike its heads are.
+
+    source: a SPEC, a folder of `hardness generate`, an AttentionLayer (which `from_torch` and
+    `from_qkvo` make), or a file of a layer: a .npz or .safetensors with theta and w (m, d, d), or
+    with q, k, v (m, d, r) and o (m, r, d). k: the number of tokens, of a layer in a file.
+    save_layer: write the layer of a SPEC to this .npz or .safetensors. Raises UsageError.
+
+    >>> round(inspect("parity:d=12,m=4").facts["layer"]["w_coherence"], 9)
+    1.0
+    """
+    from dataclasses import replace
+
+    from hardness.bounds.leap import leaps
+    from instances import AttentionLayer
+    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.files import load_layer
+    from instances.inspect import inspect as described
+    from instances.inspect import inspect_layer
+
+    k = None if k is None else integral("k", k, 1)
+    seed = integral("seed", seed, 0)
+    layer = None if save_layer is None else Path(located("save_layer", save_layer))
+    if layer:
+        refuse_existing(layer, force)
+        refuse_unwritable(layer)
+    problem: Any = source
+    file = Path(sources.text_of(source))
+    if file.suffix in (".npz", ".safetensors", ".npy", ".pt", ".pth", ".bin"):
+        problem = load_layer(file)
+    if isinstance(problem, AttentionLayer):
+        if layer:
+            raise UsageError("--save-layer writes the layer of a SPEC, and SOURCE is a layer")
+        return inspect_layer(problem, sources.text_of(source) or "an AttentionLayer", k)
+    if k is not None:
+        raise UsageError("--k only applies to a layer in a file: leave it out")
+    family, folder = sources.target(problem)
+    instance = folder.instance if folder else family.instance(seed)
+    description = described(family, instance)
+    if three := leaps(family, instance.hidden.secret if instance else None):
+        description = replace(description, facts=description.facts | three._asdict())
+    if layer:
+        if instance is None:
+            raise UsageError(f"no layer to save: {problem} has no secret part")
+        instance.layer().save(layer, force=force)
+    return description
+
+
+def reduce(
+    direction: Literal["lwr-to-attention", "attention-to-lwr"],
+    source: "File | None" = None,
+    *,
+    out: "File",
+    a: "File | None" = None,
+    b: "File | None" = None,
+    spec: str | None = None,
+    seed: int = 0,
+    force: bool = False,
+) -> "Answer":
+    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+
+    direction: "lwr-to-attention" (LWE and LPN as well) reads a file of samples, or `a` and `b`, and
+    writes a folder of examples; "attention-to-lwr" reads a folder of examples and writes a file of
+    samples (.npz, .safetensors, .csv or .txt). Samples to read are arrays in .npz or .safetensors,
+    a table of integers in .csv or .npy, or a Darmstadt challenge. spec: the family of samples that
+    do not state it. Raises UsageError, AlreadyExists unless forced.
+    """
+    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.files import Held, read_folder, write_folder
+    from instances.result import Answer
+    from instances.samples import samples as seen
+    from instances.samples import to_attention
+
+    path, seed = Path(located("out", out)), integral("seed", seed, 0)
+    one_of("direction", direction, ("lwr-to-attention", "attention-to-lwr"))
+    origin = sources.paired(None if source is None else Path(located("source", source)), a, b)
+    if origin is None:
+        raise UsageError("reduce needs a file of samples or a folder, or --a and --b")
+    if direction == "attention-to-lwr":
+        if isinstance(origin, sources.Arrays):
+            raise UsageError("attention-to-lwr takes a folder of examples: leave out --a and --b")
+        refuse_existing(path, force)
+        refuse_unwritable(path)
+        folder = read_folder(origin)
+        converted = seen(folder.examples(0, folder.count))
+        words = f"{len(converted)} samples of {folder.count} examples"
+        apart = _written(path, converted, folder.instance, force)
+        words += f"; the secret in {apart}" if folder.instance else ""
+    else:
+        converted = sources.read_file(origin, spec)
+        held = Held.of(Path(str(origin)), to_attention(converted, seed))
+        made = write_folder(path, held, held.count, force=force)
+        words = "; ".join((f"{made.count} examples of {len(converted)} samples", *converted.notes))
+    data = {"spec": converted.family.spec, "samples": len(converted), "written": str(path)}
+    return Answer(data=data, told=f"{path}: {converted.family}, {words}")
+
+
+def samples(
+    source: "Source | None" = None,
+    count: int | None = None,
+    *,
+    a: "File | None" = None,
+    b: "File | None" = None,
+    spec: str | None = None,
+    seed: int = 0,
+) -> "Samples":
+    """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
+
+    source: a SPEC, of which the first `count` are drawn; or a file or folder, all of which are
+    read, or the first `count`. a, b: a file of each, in place of source. Raises ToolkitError.
+
+    >>> found = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
+    >>> found.a.shape, found.b.shape, found.q
+    ((1000, 30), (1000,), 251)
+    """
+    from instances.samples import draw_samples
+    from instances.samples import samples as seen
+
+    count = None if count is None else integral("count", count, 1)
+    seed, source = integral("seed", seed, 0), sources.paired(source, a, b)
+    if file := source if isinstance(source, sources.Arrays) else sources.file_of(source):
+        read = sources.read_file(file, spec)
+        return read.cut(0, count or len(read))
+    found, folder = sources.target(source, spec)
+    if folder is not None:
+        return seen(folder.examples(0, folder.count)).cut(0, count or folder.count)
+    if count is None:
+        raise UsageError(f"samples of {found} are drawn without end: give their count")
+    return draw_samples(found.instance(seed), count)

@@ -1,0 +1,256 @@
+"""A learner at work on one instance: learned, told from coins, and what it learned by degree."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from hardness.api import progress, sources
+from hardness.api.limits import Limits, budget_of, cores
+from instances.arguments import exact, integral, located, number_between, one_of
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from os import PathLike
+
+    from hardness.api.sources import Data, Source
+    from hardness.learners import Learner
+    from hardness.oracles import Budget
+    from hardness.runs import Distinction, Run, Spectra
+    from hardness.runs.own import Split
+    from instances import AttentionLayer, Family
+
+    File = str | PathLike[str]
+    Number = int | float | str | Fraction
+
+
+def learn(
+    learner: object,
+    source: "Source | Data | None" = None,
+    *,
+    a: "File | None" = None,
+    b: "File | None" = None,
+    spec: str | None = None,
+    oracle: Literal["samples", "exact", "adversary"] = "samples",
+    tau: "Number" = "0.1",
+    teacher: "File | AttentionLayer | None" = None,
+    tokens: Literal["boolean", "gaussian"] | None = None,
+    k: int | None = None,
+    noise: "Number | None" = None,
+    save_layer: "File | None" = None,
+    save_model: "File | None" = None,
+    seed: int | None = None,
+    force: bool = False,
+    **limits: Unpack[Limits],
+) -> "Run":
+    """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
+
+    learner: its name, "path.py:Name", or an object of yours. source: a SPEC, a folder of examples,
+    a file of samples (a, b), or data: a pair of arrays (x, y), both (n, k, d), or a .npz or
+    .safetensors of them. Labels y of the first token alone are (n, 1, d), or (n,) if each is a
+    number. a, b: samples in a file each, in place of source; spec: the family of a file of samples.
+
+    oracle: how statistical queries are answered, within tau; against the adversary the seed is
+    drawn from the operating system unless it is given, and is 0 otherwise. A seed that is given is
+    public: who knows it and this code can compute the secret. teacher: an AttentionLayer or its
+    file, in place of source, which labels k tokens (2) of a distribution (gaussian), with noise of
+    that standard deviation (0).
+
+    The risk is measured on fresh examples, the error on data on a fifth of them, which is held out.
+    Of what comes back `layer` is the one that `staged`, `levenberg`, `student` or a learner of
+    yours found, which
+    save_layer writes, and `model` the trained module of a learner of torch, for save_model. limits:
+    of `Limits`. Raises UsageError for what cannot be run.
+
+    >>> learn("elimination", "parity:d=16,m=3").passed
+    True
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
+    >>> learn("linear", (x, x)).held_out_error.value < 1e-12
+    True
+    """
+    from hardness.runs import run
+
+    budget, chosen = budget_of(limits), sources.learner(learner)
+    one_of("oracle", oracle, ("samples", "exact", "adversary"))
+    within, seed = exact("tau", tau), None if seed is None else integral("seed", seed, 0)
+    about = _of_teacher(teacher, tokens, k, noise)
+    layer, model = _file_to_write("save_layer", save_layer, force), _model_file(save_model, force)
+    _require_layers(chosen, layer)
+    sources.require_unseen(chosen, a, b)
+    source = sources.paired(source, a, b)
+    if data := sources.own_data(None if teacher is not None or spec else source, seed or 0):
+        if oracle != "samples":
+            raise UsageError(f"data of yours answers no queries: leave out --oracle {oracle}")
+        sources.require_unseen(chosen, source)
+        return _saved(_on_data(chosen, data, budget, seed or 0), layer, model)
+    instance, details = None, dict[str, Any]()
+    if teacher is not None and source is None and spec is None:
+        from hardness.runs.own import taught, verdict
+
+        sources.require_unseen(chosen, teacher)
+        instance, details = taught(teacher, seed=seed or 0, **about)
+        family, folder = instance.family, None
+    elif source is not None and teacher is None:
+        family, folder = sources.target(source, spec)
+    else:
+        raise UsageError("learn needs a SPEC or --teacher FILE, one of the two")
+    if oracle == "adversary":
+        from hardness.runs import play
+
+        with progress.waited("playing"):
+            return play(chosen, family, budget, seed, tau=within)
+    with progress.waited("learning"):
+        at = instance or folder or family.instance(seed or 0)
+        found = run(chosen, at, budget, seed or 0, oracle=oracle, tau=within)
+    if instance:
+        details["verdict"] = verdict(found, instance)
+    return _saved(found.updated(details=found.details | details), layer, model)
+
+
+def _of_teacher(teacher: Any, tokens: Any, k: Any, noise: Any) -> dict[str, Any]:
+    """Give what is said of a teacher's tokens; raises UsageError if there is no teacher."""
+    said = {"tokens": tokens, "k": k, "noise": noise}
+    said = {name: value for name, value in said.items() if value is not None}
+    if teacher is None and said:
+        name, value = next(iter(said.items()))
+        raise UsageError(f"--{name} {value} only applies to --teacher FILE")
+    if tokens is not None:
+        one_of("tokens", tokens, ("boolean", "gaussian"))
+    said |= {} if k is None else {"k": integral("k", k, 1)}
+    return said | ({} if noise is None else {"noise": exact("noise", noise)})
+
+
+def _file_to_write(name: str, path: Any, force: bool) -> Path | None:
+    """Give a path that may be written; raises ToolkitError before any work."""
+    from instances.disk import refuse_existing, refuse_unwritable
+
+    if path is None:
+        return None
+    found = Path(located(name, path))
+    refuse_existing(found, force)
+    refuse_unwritable(found)
+    return found
+
+
+def _model_file(path: Any, force: bool) -> Path | None:
+    """Give the path for the weights of a module; raises UsageError for another ending."""
+    found = _file_to_write("save_model", path, force)
+    if found and found.suffix != ".safetensors":
+        raise UsageError(f"{found}: end its name in .safetensors")
+    return found
+
+
+def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
+    from hardness.runs.own import run_on_data
+
+    with progress.waited("learning"):
+        return run_on_data(chosen, data, limits, seed)
+
+
+def _require_layers(learner: "Learner", path: Path | None) -> None:
+    """Refuse to save the layer of a learner that finds none."""
+    from hardness.runs.registry import LAYERED, LEARNERS
+
+    if path is None:
+        return
+    if learner.name in LEARNERS and learner.name not in LAYERED:
+        raise UsageError(f"{learner.name} finds no layer to save: {', '.join(LAYERED)} do")
+    if path.suffix not in (".npz", ".safetensors"):
+        raise UsageError(f"{path}: end its name in .npz or .safetensors")
+
+
+def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
+    """Write the layer that a run found, and the weights; UsageError for a run that never began."""
+    from hardness.runs.jobs import not_loaded
+
+    if not found.began:
+        raise not_loaded(found.learner, found.details)
+    if weights:
+        if found.model is None:
+            raise ToolkitError(
+                f"{found.learner} hands no module of torch back, or from a file one of over 16 MB: "
+                "nothing is written"
+            )
+        if isinstance(found.model, dict):  # of a learner from a file
+            from safetensors.numpy import save_file
+
+            save_file(found.model, str(weights))
+        else:
+            from safetensors.torch import save_model
+
+            save_model(found.model, str(weights))
+    if path:
+        if found.layer is None:
+            raise ToolkitError(f"no layer was found: {path} was not written")
+        found.layer.save(path, force=True)
+        progress.note(f"{path}: a layer of {found.layer.m} heads")
+    return found
+
+
+def distinguish(
+    learner: object,
+    source: "str | Family",
+    *,
+    trials: int = 20,
+    confidence: "Number" = 0.95,
+    seed: int = 0,
+    jobs: int | None = None,
+    **limits: Unpack[Limits],
+) -> "Distinction":
+    """Measure a learner's advantage in telling labels of a random member from random labels.
+
+    learner: its name, "path.py:Name", or an object of yours. source: a SPEC or a Family. trials:
+    half of them with a member, half with uniformly random labels. confidence: of the interval of
+    the advantage. jobs: processes, None for all cores. limits: of `Limits`. Raises UsageError.
+    """
+    from hardness.runs import distinguish as told
+    from hardness.runs.jobs import require_loaded
+
+    trials, seed = integral("trials", trials, 2), integral("seed", seed, 0)
+    confidence = number_between("confidence", confidence, 0, 1)
+    family = sources.family(source)
+    if isinstance(learner, str):
+        require_loaded((learner,), family.spec)
+    with progress.counted(trials, "playing") as bar:
+        return told(
+            sources.learner(learner),
+            family,
+            trials,
+            budget_of(limits),
+            seed,
+            confidence=confidence,
+            jobs=cores(jobs),
+            progress=bar,
+        )
+
+
+def spectrum(
+    source: "Source",
+    *,
+    learner: object = None,
+    top: int = 5,
+    draws: int | None = None,
+    seed: int = 0,
+    **limits: Unpack[Limits],
+) -> "Spectra":
+    """Give the Walsh weight of a member by degree, and which part of it a learner has learned.
+
+    source: a SPEC or a folder. learner: its name, "path.py:Name" or an object; None for the member
+    alone. top: how many of the largest coefficients to show. draws: of X_1, for each z; None for
+    all up to d = 11, then 16 or fewer. limits: of `Limits`. Raises UsageError.
+    """
+    from dataclasses import replace
+
+    from hardness.runs import spectra
+    from hardness.runs.jobs import require_loaded
+
+    top, seed = integral("top", top, 1), integral("seed", seed, 0)
+    draws = None if draws is None else integral("draws", draws, 2)
+    chosen = None if learner is None else sources.learner(learner)
+    family, folder = sources.target(source)
+    if isinstance(learner, str):
+        require_loaded((learner,), family.spec)
+    at: Any = folder or family.instance(seed)
+    with progress.counted(1 << min(family.d - 1, 26), "tabulating") as bar:
+        found = spectra(at, chosen, budget_of(limits), seed, draws, bar)
+    return replace(found, top=top)

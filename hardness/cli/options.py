@@ -1,0 +1,311 @@
+"""Arguments and options of commands, and those that several commands share, as decorators."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+Names = Callable[[], Iterable[str]]
+LIMITS = "Limits of learners"
+
+
+class Integer(click.ParamType):
+    """An integer, as 200 or 2e4; the function that takes it says how small it may be."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> int:
+        """Read it; raises UsageError."""
+        from instances.arguments import exact, refused
+        from instances.errors import UsageError
+
+        name = param.name if param and param.name else "a number"
+        if isinstance(value, int):
+            return value
+        try:
+            found = exact(name, value)
+        except UsageError:
+            found = None
+        if found is None or found.denominator != 1:
+            raise refused(name, value, "an integer such as 200 or 2e4")
+        return int(found)
+
+
+class Text(click.ParamType):
+    """A text, which the function reads; `metavar` says what it is."""
+
+    def __init__(self, name: str = "text") -> None:
+        self.name = name
+
+
+class Words(click.ParamType):
+    """One of some words; the function refuses others."""
+
+    name = "choice"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """List the words."""
+        return "|".join(self.names)
+
+
+class WrittenFile(click.ParamType):
+    """The path of a file that the command writes."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Path:
+        """Make a path of it."""
+        return Path(value)
+
+
+INTEGER, NUMBER, TEXT = Integer(), Text("number"), Text()
+LARGE = Text("integer")  # as 2^128
+PATH, WRITTEN = Text("path"), WrittenFile()
+
+
+class Argument(click.Argument):
+    """An argument with a line in the help."""
+
+    about = ""
+
+
+class Option(click.Option):
+    """An option that stands in a section of the help."""
+
+    section = ""
+
+
+def argument(
+    name: str,
+    help: str,
+    complete: Names | None = None,
+    *,
+    type: click.ParamType = TEXT,
+    required: bool = True,
+    many: bool = False,
+) -> Callable[[F], F]:
+    """Declare an argument; many: any number of them."""
+
+    def decorate(function: F) -> F:
+        nargs = -1 if many else 1
+        made = Argument(
+            [name],
+            type=type,
+            required=required,
+            nargs=nargs,
+            shell_complete=_completer(complete, type),
+        )
+        made.about = help
+        return _with(function, made)
+
+    return decorate
+
+
+def option(
+    name: str,
+    help: str,
+    type: click.ParamType = TEXT,
+    default: Any = None,
+    *,
+    shown: str = "",
+    complete: Names | None = None,
+    many: bool = False,
+    required: bool = False,
+    hidden: bool = False,
+    section: str = "",
+    metavar: str | None = None,
+) -> Callable[[F], F]:
+    """Declare an option, as "--name" or "--name parameter".
+
+    default: what the function gets, which help shows; shown: the default in words, of an option
+    that is not given to the function. many: it may be repeated. section: of the help.
+    """
+
+    def decorate(function: F) -> F:
+        usual = {} if default is None else {"default": default, "show_default": True}
+        made = Option(
+            name.split(),
+            type=type,
+            **usual,
+            help=f"{help}  [default: {shown}]" if shown else help,
+            multiple=many,
+            required=required,
+            hidden=hidden,
+            metavar=metavar,
+            shell_complete=_completer(complete, type),
+        )
+        made.section = section
+        return _with(function, made)
+
+    return decorate
+
+
+def flag(name: str, help: str, *, section: str = "", hidden: bool = False) -> Callable[[F], F]:
+    """Declare an option without a value."""
+
+    def decorate(function: F) -> F:
+        made = Option(name.split(), is_flag=True, help=help, hidden=hidden)
+        made.section = section
+        return _with(function, made)
+
+    return decorate
+
+
+def several(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Make one decorator of several, which declare their options in this order."""
+
+    def decorate(function: F) -> F:
+        for one in reversed(decorators):
+            function = one(function)
+        return function
+
+    return decorate
+
+
+def _with(function: F, parameter: click.Parameter) -> F:
+    """Add a parameter as `click.option` does, below decorators of which the last comes first."""
+    vars(function).setdefault("__click_params__", []).append(parameter)
+    return function
+
+
+def _completer(complete: Names | None, type: click.ParamType) -> Any:
+    def completed(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+        names: Iterable[str] = complete() if complete else getattr(type, "names", ())
+        return [name for name in names if name.startswith(text)]
+
+    return completed
+
+
+# What names may begin with
+
+
+def specs() -> list[str]:
+    """Name families and the catalog, which a SPEC begins with."""
+    from instances.spec import catalog, known
+
+    return [*(f"{name}:" for name in known()), *catalog()]
+
+
+def learners() -> list[str]:
+    """Name the built-in learners."""
+    from hardness.runs.registry import LEARNERS
+
+    return list(LEARNERS)
+
+
+def ladders() -> list[str]:
+    """Name the ladders."""
+    from instances.ladders import LADDERS
+
+    return list(LADDERS)
+
+
+def problems() -> list[str]:
+    """Name the families that attacks are about, and parameter sets."""
+    from hardness.lwe.sets import SETS
+
+    return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
+
+
+# Options that several commands share
+
+
+SEED = "Seed of all that is random."
+LEARNER = "NAME, NAME:key=value,... or path.py:Name"
+
+seed = option("--seed", SEED, INTEGER, 0)
+jobs = option("--jobs", "Processes.", INTEGER, shown="all cores")
+tau = option("--tau", "Tolerance of STAT.", NUMBER, "0.1")
+
+
+def seeds(more: str, default: int) -> Callable[[F], F]:
+    """Declare --seeds; more: what else its help says."""
+    return option("--seeds", f"Number of instances, a seed each{more}.", INTEGER, default)
+
+
+def confidence(default: float) -> Callable[[F], F]:
+    """Declare --confidence."""
+    return option("--confidence", "Confidence of the interval.", NUMBER, default)
+
+
+def samples_files(section: str = "") -> Callable[[F], F]:
+    """Declare what names samples that stand in files: --a, --b, --spec."""
+    return several(
+        option(
+            "--a",
+            "File of A, in place of SOURCE: .npy, .npz, .safetensors or .csv.",
+            PATH,
+            shown="none",
+            section=section,
+        ),
+        option("--b", "File of b, with --a.", PATH, shown="none", section=section),
+        option(
+            "--spec",
+            "The family of a file of samples.",
+            complete=specs,
+            shown="the one that the file names",
+            section=section,
+        ),
+    )
+
+
+def _into_environment(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Put --sandbox in the environment, which processes inherit, until the command has ended."""
+    if value:
+        name = "HARDNESS_SANDBOX"
+        before = os.environ.get(name)
+        os.environ[name] = "1"
+        context.call_on_close(
+            lambda: os.environ.pop(name) if before is None else os.environ.update({name: before})
+        )
+
+
+def sandbox(function: F) -> F:
+    """Declare --sandbox, of learners from files."""
+    made = Option(
+        ["--sandbox"],
+        is_flag=True,
+        expose_value=False,
+        callback=_into_environment,
+        help="Run learners from files in bubblewrap, or refuse: it is used if it runs.",
+    )
+    made.section = LIMITS
+    return _with(function, made)
+
+
+def budget(examples: str = "no limit", seconds: str = "60") -> Callable[[F], F]:
+    """Declare what a learner may use; examples, seconds: the defaults in words."""
+
+    def limit(name: str, help: str, type: click.ParamType, shown: str) -> Callable[[F], F]:
+        return option(f"--budget-{name}", help, type, shown=shown, section=LIMITS)
+
+    each = " of each process of learners from files."
+    return several(
+        sandbox,
+        limit("examples", "Examples to draw.", INTEGER, examples),
+        limit("queries", "Statistical queries to ask.", INTEGER, "no limit"),
+        limit("values", "Membership queries: labels of chosen tokens.", INTEGER, "no limit"),
+        limit(
+            "seconds",
+            "Seconds, checked between draws and queries; enforced for learners from files.",
+            NUMBER,
+            seconds,
+        ),
+        limit("cpu", f"CPU seconds{each}", NUMBER, "no limit"),
+        limit("memory", f"500MB, 4GiB, ...:{each}", TEXT, "4GiB"),
+    )
+
+
+def group_of(parameters: Sequence[click.Parameter]) -> dict[str, list[click.Parameter]]:
+    """Sort parameters by the section of the help in which they stand."""
+    found: dict[str, list[click.Parameter]] = {"Arguments": [], "Options": []}
+    for one in parameters:
+        title = "Arguments" if isinstance(one, Argument) else getattr(one, "section", "")
+        found.setdefault(title or "Options", []).append(one)
+    return found
