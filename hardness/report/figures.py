@@ -95,17 +95,17 @@ class Entry:
 
 
 FIGURES: dict[str, Entry] = {
-    "both-sides": Entry("costs of learners beside certified bounds",
+    "both-sides": Entry("costs of learners next to certified bounds",
         COMPARE, "runs", "both_sides_rows", "both_sides"),
-    "least": Entry("fewest examples or queries of learners beside certified bounds",
+    "least": Entry("fewest examples or queries of learners next to certified bounds",
         LEAST, "runs", "least_rows", "least"),
-    "phase": Entry("where learners solve, over two parameters, beside bounds",
+    "phase": Entry("where learners solve, over two parameters, with certified bounds",
         PLANE, "phase", "phase_rows", "phase"),
     "scaling": Entry("costs with fitted power laws",
         COMPARE, "costs", "scaling_rows", "scaling"),
     "contours": Entry("costs of attacks over two parameters",
         GRID, "contours", "contours_rows", "contours"),
-    "attacks": Entry("time of attacks beside estimates",
+    "attacks": Entry("time of attacks next to estimates",
         COMPARE, "costs", "attacks_rows", "attacks"),
     "stages": Entry("what the stages of one run of staged saw",
         STAGED, "stages", "stages_rows", "stages"),

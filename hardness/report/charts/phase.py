@@ -187,7 +187,7 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
         asking = {general and cells[0]["asks"] for cells in learners.values()}
         told = {
             True: "certified: more queries than the budget",
-            False: "the same, of other learners",
+            False: "the same line, not about this learner",
         }
         handles = [
             Line2D([], [], color=_BOUND, linewidth=2, linestyle=_ASKS[about], label=told[about])

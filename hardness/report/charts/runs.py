@@ -43,7 +43,7 @@ TITLES = {
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1: nothing learned)", "relative risk"),
 }
-FREE = "Learners by membership queries are bounded by the information floor alone, of labels."
+FREE = "Only the information-theoretic bound, on labels, binds learners by membership queries."
 CERTIFIED = "certified"  # the kind of row of what is certified
 LINES: dict[str, tuple[str, Any]] = {"queries": ("Dashed", "--"), "examples": ("Dotted", ":")}
 SEEN = {

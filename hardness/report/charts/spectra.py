@@ -79,4 +79,6 @@ def walsh(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, [panel], panel.get_legend_handles_labels()[0])
     caption = f"Walsh weight by degree of {shown(data['about'], 80)}, seed 0"
-    return captioned(figure, [f"{caption}, beside that of a function drawn at random."], data)
+    odd = f"Dashed: {data['odd']} odd entries of the secret; no lower degree has weight."
+    told = [f"{caption}, and of a function drawn at random.", odd if data["odd"] else ""]
+    return captioned(figure, told, data)

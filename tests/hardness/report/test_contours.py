@@ -106,7 +106,7 @@ def test_what_is_no_grid_of_two_parameters_is_refused(tmp_path):
     with pytest.raises(UsageError, match="n has 1 of 2 to 128 values"):
         contours_rows(grid(ys=["512"]))
     words = json.dumps(grid()).replace('"512"', '"binary"')
-    with pytest.raises(UsageError, match=r"n=binary given: .* over numbers"):
+    with pytest.raises(UsageError, match="got binary; figure contours is over numbers"):
         contours_rows(json.loads(words))
     with pytest.raises(UsageError, match=r"over n, q, h given: .* two parameters"):
         contours_rows(grid() | {"over": ["n", "q", "h"]})
