@@ -45,7 +45,7 @@ def report(source: str, **options: Any) -> Any:
 @option(
     "--where",
     "Which runs of a sweep: a condition of pandas over the parameters of specs.",
-    shown="all, if they stand in one figure",
+    shown="all, if they fit in one figure",
     metavar='"m == 3"',
 )
 @option(

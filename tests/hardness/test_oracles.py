@@ -103,8 +103,8 @@ def test_what_is_out_of_range_is_refused():
         ("y", lambda: sampled.ask(Query(phi=lambda x, y: y)), "shape"),
         ("d", lambda: large.ask(Query(phi=lambda x, y: x[:, 0, 0])), "2d <= 26"),
         ("tau", lambda: ExactOracle(PARITY, Fraction(0), meter()), "tau"),
-        ("examples", lambda: Budget(examples=0), "at least 1 is needed"),
-        ("queries", lambda: Budget(queries=-1), "at least 1 is needed"),
+        ("examples", lambda: Budget(examples=0), "an integer of at least 1"),
+        ("queries", lambda: Budget(queries=-1), "an integer of at least 1"),
         ("seconds", lambda: Budget(seconds=0.0), "above 0"),
     ]
     for name in ("seconds", "cpu_seconds"):
