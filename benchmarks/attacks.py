@@ -45,7 +45,7 @@ def attacks() -> Iterator[Iterable[object]]:
         family = parse(spec)
         attack(name, family, seeds=1, first_seed=100)  # compiles, and is not counted
         found = attack(name, family, seeds=SEEDS, budget=Budget(seconds=600))
-        worst = max(r.usage.seconds for r in found.runs)
+        worst = max(r.seconds for r in found.runs)
         yield (
             *(f"`{spec}`", f"`{name}`", f"{found.recovered}/{found.judged}"),
             *(f"{found.median('seconds'):.2f}", f"{worst:.2f}", f"{found.median('examples'):.0f}"),
@@ -59,12 +59,12 @@ def training() -> Iterator[Iterable[object]]:
             run(parse_learner(name), parse(spec).instance(s), Budget(seconds=600), s)
             for s in range(SEEDS)
         ]
-        risks = sorted(r.risk.value if r.risk else float("nan") for r in runs)
+        risks = sorted(r.risk if r.risk is not None else float("nan") for r in runs)
         solved = sum(r.outcome.value == "solved" for r in runs)
         yield (
             *(f"`{spec}`", f"`{name}`", max(r.details["steps"] for r in runs)),
-            max(r.usage.examples for r in runs),
-            f"{max(r.usage.seconds for r in runs):.0f}",
+            max(r.examples for r in runs),
+            f"{max(r.seconds for r in runs):.0f}",
             ", ".join(f"{v:.2g}" for v in risks),
             f"{solved}/{SEEDS}",
         )

@@ -47,7 +47,7 @@ def measured(of: LearnerClass, runs: Sequence[Run], family: Family) -> str:
     """Write what the best learner of a class came to, as "`flips` 16, 3/3"."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
-        if class_of(run.learner, bool(run.usage.values)) is of and run.learner != BASELINE:
+        if class_of(run.learner, bool(run.membership_queries)) is of and run.learner != BASELINE:
             groups.setdefault(run.learner, []).append(run)
     if groups:
         return min(tried(of, name, group) for name, group in groups.items())[1]
@@ -62,7 +62,7 @@ def measured(of: LearnerClass, runs: Sequence[Run], family: Family) -> str:
 def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, float], str]:
     """Rank a learner: who solved at the least cost, else who solved most, else by risk."""
     passed, said = sum(run.solved for run in runs), f"`{short(name)}`"
-    risks = [run.risk.value for run in runs if run.risk]
+    risks = [run.risk for run in runs if run.risk is not None]
     cost, risk = getattr(tally(runs), of.cost), median(risks) if risks else None
     if passed:
         shown = f"{round(cost):,}" if cost < 10**7 else brief(round(cost), 3)

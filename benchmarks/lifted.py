@@ -80,10 +80,10 @@ def exact(task: tuple[int, int, int]) -> str:
 
 def size(spec: str) -> str:
     found = run(parse_learner("lifted"), parse(spec).instance(0), Budget())
-    error = float(np.sqrt(found.risk.value)) if found.risk else float("nan")
+    error = float(np.sqrt(found.risk)) if found.risk else float("nan")
     return (
-        f"| `{spec}` | {found.details['features']} | {found.usage.examples} | {error:.1e} "
-        f"| {found.usage.seconds:.2f} | {found.usage.peak_bytes / 2**30:.2f} GiB |"
+        f"| `{spec}` | {found.details['features']} | {found.examples} | {error:.1e} "
+        f"| {found.seconds:.2f} | {found.memory / 2**30:.2f} GiB |"
     )
 
 

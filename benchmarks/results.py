@@ -61,14 +61,14 @@ def _bound(certificate: Certificate) -> str:
 def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:
     solved = sum(run.outcome.value == "solved" for run in runs)
     ends = sorted({run.outcome.value for run in runs} - {"solved"})
-    risks = [run.risk.value for run in runs if run.risk]
-    queries = median(run.usage.queries for run in runs)
+    risks = [run.risk for run in runs if run.risk is not None]
+    queries = median(run.queries for run in runs)
     return (
         f"`{name.partition(':')[0]}`",
-        view_of(name, parse_stored(runs[0].spec), runs[0].usage),
+        view_of(name, parse_stored(runs[0].spec), bool(runs[0].queries)),
         f"{solved}/{len(runs)}" + (f", {', '.join(ends)}" if ends else ""),
         _shown(median(risks)),
-        f"{median(run.usage.examples for run in runs):,.0f}",
+        f"{median(run.examples for run in runs):,.0f}",
         f"{queries:,.0f}" if queries else "-",
     )
 

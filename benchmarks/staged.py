@@ -90,7 +90,7 @@ def _good(results: list[Result], goal: float = 0.0) -> str:
 
 
 COLUMNS: dict[str, Callable[[list[Result]], object]] = {
-    "examples": lambda runs: f"{median(r['usage']['examples'] for r in runs):.0f}",
+    "examples": lambda runs: f"{median(r['examples'] for r in runs):.0f}",
     "before polish": _before_polish,
     "error": lambda runs: _size([r["risk"] for r in runs]),
     "worst": lambda runs: f"{max(r['risk'] for r in runs):.1e}",
@@ -100,8 +100,8 @@ COLUMNS: dict[str, Callable[[list[Result]], object]] = {
     "flagged": lambda runs: f"{sum(map(bool, map(_flags, runs)))}/8",
     "error > 0.1 and silent": lambda runs: sum(r["risk"] > 0.1 and not _flags(r) for r in runs),
     "signals": lambda runs: ", ".join(sorted({name for r in runs for name in _flags(r)})),
-    "seconds": lambda runs: f"{median(r['usage']['seconds'] for r in runs):.1f}",
-    "peak memory": lambda runs: f"{max(r['usage']['peak_bytes'] for r in runs) / 2**30:.2f} GiB",
+    "seconds": lambda runs: f"{median(r['seconds'] for r in runs):.1f}",
+    "peak memory": lambda runs: f"{max(r['memory'] for r in runs) / 2**30:.2f} GiB",
 }
 # Title, header, and rows: what they are called, and which runs they are of.
 TABLES: list[tuple[str, str, dict[str, Task]]] = [
@@ -151,13 +151,13 @@ def timed(learner: str, spec: str, seconds: float | None) -> tuple[Result, float
 
 
 def size_row(m: int, d: int, made: Result, processor: float) -> Iterable[object]:
-    yield from (m, d, made["usage"]["examples"], f"{made['risk']:.1e}", f"{processor:.0f}")
-    yield f"{made['usage']['peak_bytes'] / 2**30:.1f} GiB"
+    yield from (m, d, made["examples"], f"{made['risk']:.1e}", f"{processor:.0f}")
+    yield f"{made['memory'] / 2**30:.1f} GiB"
 
 
 def budget_row(learner: str, spec: str, seconds: float, made: Result) -> Iterable[object]:
     details = made["details"]
-    yield from (f"`{learner}`", f"`{spec}`", seconds, f"{made['usage']['seconds']:.1f}")
+    yield from (f"`{learner}`", f"`{spec}`", seconds, f"{made['seconds']:.1f}")
     yield from (made["outcome"], details["stages"][-1]["name"] if details["stages"] else "-")
     yield f"{details['error']:.1e}" if details["error"] is not None else "-"
 

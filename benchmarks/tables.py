@@ -55,7 +55,7 @@ def risks(spec: str, *learners: str) -> Iterator[str]:
         found = [run(learner, one, Budget(seconds=SECONDS), s) for s, one in enumerate(instances)]
         flags = [str((one.details.get("failed") or "").partition(":")[0]) for one in found]
         flag = max(set(flags), key=flags.count)
-        value = median(one.risk.value for one in found if one.risk)
+        value = median(one.risk for one in found if one.risk is not None)
         yield ("< 1e-20" if value < 1e-20 else f"{value:.2g}") + (f", {flag}" if flag else "")
 
 
@@ -75,7 +75,7 @@ def blocks() -> Iterator[Row]:
         predicted = usvp(parameters_of(family), DEFAULT).beta
         found = attack(f"primal:block={LARGEST}", family, seeds=SEEDS, budget=Budget(seconds=120))
         taken = sorted(run.details["block"] for run in found.runs if run.outcome.value == "solved")
-        seconds = median(run.usage.seconds for run in found.runs)
+        seconds = median(run.seconds for run in found.runs)
         shown = ", ".join(map(str, taken)) or "-"
         yield f"`{spec}`", predicted, shown, f"{found.recovered}/{found.judged}", f"{seconds:.0f}"
 
@@ -107,9 +107,9 @@ def fewest(learner: str, spec: str, seconds: list[float]) -> str:
     for count in EXAMPLES:
         tried = run(parse_learner(learner), instance, Budget(examples=count))
         if count == EXAMPLES[0]:
-            seconds.append(tried.usage.seconds)
+            seconds.append(tried.seconds)
         if not tried.passed:
-            risk = f"risk {tried.risk.value:.2f}" if tried.risk else tried.outcome.value
+            risk = f"risk {tried.risk:.2f}" if tried.risk else tried.outcome.value
             return solved or f"not with {count:,} ({risk})"
         solved = f"{count:,}"
     return solved

@@ -8,8 +8,9 @@ from hardness import __version__
 
 ROOT = Path(__file__).parent.parent
 
-RUN = {"spec", "learner", "seed", "outcome", "advice", "risk", "risk_interval", "usage"}
-RUN |= {"secret_recovered", "details"}
+RUN = {"spec", "learner", "seed", "outcome", "advice", "risk", "risk_low", "risk_high"}
+RUN |= {"examples", "queries", "membership_queries", "seconds", "memory", "limited_by"}
+RUN |= {"key", "family", "parameters", "sandboxed", "secret_recovered", "details"}
 SWEEP = """
 name = "few"
 seeds = 2

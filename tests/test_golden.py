@@ -120,12 +120,12 @@ def test_a_run_ends_at_least_as_well(row: dict[str, Any]) -> None:
     run = hardness.learn(row["learner"], row["spec"], seed=row["seed"])
     assert run.solved or run.outcome.value == row["outcome"]
     assert run.risk is not None
-    assert run.risk.value <= max(10 * row["risk"], 1e-20)
+    assert run.risk <= max(10 * row["risk"], 1e-20)
     assert run.secret_recovered == row["secret_recovered"]
     if row["secret"] is not None:
         assert json.loads(json.dumps(run.details["claimed_secret"])) == row["secret"]
     for spent in ("examples", "queries"):
-        assert getattr(run.usage, spent) == row[spent]
+        assert run.used(spent) == row[spent]
 
 
 @pytest.mark.parametrize("row", cases("noisy"))

@@ -9,7 +9,7 @@ import pytest
 from instances import TooLarge, parse, read_folder
 from instances.samples import read_samples, samples
 
-RUN = {"spec", "learner", "seed", "outcome", "risk", "usage", "secret_recovered", "details"}
+RUN = {"spec", "learner", "seed", "outcome", "risk", "examples", "secret_recovered", "details"}
 
 
 def test_samples_go_to_attention_and_back_in_order(hardness):
@@ -124,7 +124,7 @@ def test_learners_train_on_a_file_in_several_epochs(hardness):
     run = found.json
     assert (run["outcome"], run["risk"], run["details"]["epochs"]) == ("not judged", None, 4)
     assert run["details"]["steps"] == 4 * 300 // 32
-    assert 500 < run["usage"]["examples"] < 700  # of which 300 are samples
+    assert 500 < run["examples"] < 700  # of which 300 are samples
     hardness("generate", SALSA, "--samples", 300, "--out", "s.npz", "--force")
     again = hardness("learn", "mlp:batch=32,epochs=4", "s.npz", "--json").json
     assert again["details"] == run["details"]

@@ -229,7 +229,7 @@ class Counting:
 
 def test_runs_of_an_object_do_not_change_each_other_however_many_processes_do_them():
     risks = [
-        [run.risk.value for run in front.stress(
+        [run.risk for run in front.stress(
             Counting(), on=["parity:d=8,m=1"], seeds=3, seed=1, jobs=jobs, reference="none",
             budget_examples=50,
         ).climbs[0].rungs[0].trials]

@@ -1,9 +1,8 @@
 """Thresholds of learners that pass from a number on, without a run."""
 
 from hardness.learners import Outcome
-from hardness.oracles import Budget, Usage
+from hardness.oracles import Budget
 from hardness.runs.least import Least, Search, Threshold, Trial, least, walk
-from hardness.runs.risk import Risk
 from hardness.runs.run import Run
 from instances.spec import parse_stored
 
@@ -40,9 +39,8 @@ def _made(searches):
             yield Run(
                 spec=one.spec, learner=one.learner, seed=one.seed, budget=one.budget,
                 outcome=Outcome.EXAMPLES_SPENT, secret_recovered=None, details={}, revisions={},
-                risk=Risk(value=value, low=0.0, high=high, confidence=0.95, examples=4096,
-                    unclipped=None),
-                usage=Usage(examples=n, queries=0, seconds=0.0, peak_bytes=0), versions={},
+                risk=value, risk_low=0.0, risk_high=high, risk_confidence=0.95, risk_examples=4096,
+                examples=n, queries=0, seconds=0.0, memory=0, versions={},
                 machine="none",
             )  # fmt: skip
 

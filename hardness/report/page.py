@@ -289,12 +289,12 @@ def runs_table(runs: Iterable[Run]) -> "DataFrame":
                 "learner": names[run.learner],
                 "seed": run.seed,
                 "outcome": run.outcome.value,
-                "risk": run.risk.value if run.risk else None,
-                "examples": run.usage.examples,
-                "queries": run.usage.queries or None,
-                "values": run.usage.values or None,
-                "seconds": run.usage.seconds,
-                "ended by": run.bound if run.bound != "none" else None,
+                "risk": run.risk if run.risk is not None else None,
+                "examples": run.examples,
+                "queries": run.queries or None,
+                "values": run.membership_queries or None,
+                "seconds": run.seconds,
+                "ended by": run.limited_by if run.limited_by != "none" else None,
             }
             for run in runs
         ]

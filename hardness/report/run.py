@@ -20,19 +20,19 @@ _TINY = 5e-5  # in four decimals it would be 0
 
 def run_words(found: "Run") -> str:
     """Write one run."""
-    usage, risk = found.usage, found.risk
     ran = found.began
     measured = "not measured" if ran else "- (nothing ran)"
-    used = f"{usage.examples} examples, {usage.queries} queries, "
-    used += f"{usage.values} values, " if usage.values else ""
-    used += f"{usage.seconds:.2f} s"
-    if risk:
+    chosen = found.membership_queries
+    used = f"{found.examples} examples, {found.queries} queries, "
+    used += f"{chosen} values, " if chosen else ""
+    used += f"{found.seconds:.2f} s"
+    if found.risk is not None and found.risk_low is not None and found.risk_high is not None:
         measured = (
-            f"{_small(risk.value)} in [{outward(risk.low, risk.high, '.4f')}] at "
-            f"{risk.confidence:.0%} ({_nothing(found)}, 0 = all)"
+            f"{_small(found.risk)} in [{outward(found.risk_low, found.risk_high, '.4f')}] at "
+            f"{found.risk_confidence or 0:.0%} ({_nothing(found)}, 0 = all)"
         )
     unbound = []
-    if usage.values:
+    if chosen:
         unbound = [f"bounds   {line}" for line in unbound_words([found], lambda _: "it")]
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and found.details.keys() & {
@@ -256,7 +256,7 @@ def unbound(runs: "Iterable[Run]") -> list[str]:
     """Name the learners by membership queries, each once."""
     from hardness.runs.classes import CLASSES, class_of  # which few runs need
 
-    every = dict.fromkeys((run.learner, bool(run.usage.values)) for run in runs)
+    every = dict.fromkeys((run.learner, bool(run.membership_queries)) for run in runs)
     free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
     return list(dict.fromkeys(free))
 

@@ -87,12 +87,12 @@ class AttackResult(Record, frozen=True, kw_only=True):
 
     def median(self, what: Cost) -> float:
         """Return the median of what its runs took."""
-        return median(getattr(r.usage, what) for r in self.runs)
+        return median(r.used(what) for r in self.runs)
 
     @property
     def peak_bytes(self) -> int:
         """The largest memory of a process that ran it."""
-        return max(r.usage.peak_bytes for r in self.runs)
+        return max(r.memory for r in self.runs)
 
     def _rows(self) -> list[TableRow]:
         low, high = self.interval

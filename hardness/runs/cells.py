@@ -9,7 +9,6 @@ from statistics import median
 from typing import Literal
 
 from hardness.learners.learner import View
-from hardness.oracles import Usage
 from hardness.runs.classes import view_of
 from hardness.runs.names import Value
 from hardness.runs.run import Run
@@ -46,36 +45,42 @@ class Cell:
 
 def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
     """Summarise the runs of a learner on the instances of a spec; there is at least one."""
-    risks = [r.risk.value for r in runs if r.risk is not None]
+    risks = [r.risk for r in runs if r.risk is not None]
     names = [r.outcome.value for r in runs]
     return Cell(
         value=value,
         learner=runs[0].learner,
-        view=seen(runs[0].learner, runs[0].spec, runs[0].usage),
+        view=seen(
+            runs[0].learner,
+            runs[0].spec,
+            bool(runs[0].queries),
+            bool(runs[0].membership_queries),
+        ),
         solved=sum(run.solved for run in runs),
         runs=len(runs),
-        queries=_median([r.usage.queries for r in runs]),
-        examples=_median([r.usage.examples for r in runs]),
-        values=_median([r.usage.values for r in runs]),
-        seconds=median(r.usage.seconds for r in runs),
-        enough={cost: enough((getattr(r.usage, cost) for r in runs), success) for cost in COSTS},
+        queries=_median([r.queries for r in runs]),
+        examples=_median([r.examples for r in runs]),
+        values=_median([r.membership_queries for r in runs]),
+        seconds=median(r.seconds for r in runs),
+        enough={cost: enough((r.used(cost) for r in runs), success) for cost in COSTS},
         risk=median(risks) if risks else None,
         outcome=max(names, key=names.count),
     )
 
 
-def seen(learner: str, spec: str, usage: Usage) -> View:
+def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    >>> used = Usage(examples=9, queries=0, seconds=1.0, peak_bytes=0)
-    >>> seen("mlp", "parity:d=8,m=2", used), seen("mlp", "gone:d=9", used)
+    asked, chose: whether it asked queries, or for labels of tokens of its choice.
+
+    >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')
     """
     try:
         family = parse_stored(spec)
     except UsageError:
         family = None
-    return view_of(learner, family, usage)
+    return view_of(learner, family, asked, chose)
 
 
 def _median(counts: Sequence[int]) -> float:
@@ -116,9 +121,9 @@ class Tally:
 
 def tally(runs: Sequence[Run]) -> Tally:
     """Count runs of one kind."""
-    solved = [run.usage for run in runs if run.solved]
-    lost = sum(run.bound == "machine" for run in runs)
-    costs = {c: median(getattr(u, c) for u in solved) if solved else None for c in COSTS}
+    solved = [run for run in runs if run.solved]
+    lost = sum(run.limited_by == "machine" for run in runs)
+    costs = {c: median(run.used(c) for run in solved) if solved else None for c in COSTS}
     return Tally(
         runs=len(runs),
         solved=len(solved),

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardness.learners.learner import View
-from hardness.oracles.budget import Usage
 from hardness.runs.registry import ATTACKS, LEARNERS
 from instances.dense import Dense
 from instances.family import Family
@@ -104,20 +103,21 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     return CLASSES["gradient" if name in GRADIENT else "examples"]
 
 
-def view_of(learner: str, family: Family | None = None, usage: Usage | None = None) -> View:
+def view_of(
+    learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
+) -> View:
     """Name what a learner sees, by its spec.
 
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
-    sees their tokens. usage: of a run, which tells what a learner from a file asked for.
+    sees their tokens. asked, chose:
+    whether a run of it asked queries, or for labels of tokens of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
     ['tokens', 'z', 'tokens', 'examples']
     """
     name, _, parameters = learner.partition(":")
     if name not in LEARNERS:
-        if usage is None or not (usage.values or usage.queries):
-            return "examples"
-        return "values" if usage.values else "queries"
+        return "values" if chose else "queries" if asked else "examples"
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
     view = "tokens" if "view=tokens" in parameters.split(",") else view

@@ -205,9 +205,9 @@ def _findings(learner: Any, families: list[Family]) -> Iterator[Finding]:
 
 def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     """Say how a run for a check ended; softly: where it broke, that is a warning."""
-    used = f"{trial.usage.examples} examples, {trial.usage.queries} queries"
-    used += f", {trial.usage.values} values" if trial.usage.values else ""
-    said = f"{_said(trial.outcome, trial.details)}; {used}, {trial.usage.seconds:.1f} s"
+    used = f"{trial.examples} examples, {trial.queries} queries"
+    used += f", {trial.membership_queries} values" if trial.membership_queries else ""
+    said = f"{_said(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
     level: Level = "ok"
     if trial.outcome is Outcome.SECONDS_SPENT:
         level = "warning" if "ended" in trial.details else "ok"

@@ -94,7 +94,7 @@ def play(
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> game = play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget())
-    >>> game.usage.queries, game.game_record.left
+    >>> game.queries, game.game_record.left
     (20, 1)
     """
     require_support(learner, family)

@@ -156,7 +156,7 @@ def scaling(
     for learner, of_spec in runs.items():
         trials = {value: of_spec.get(spec, ()) for spec, value in sizes.items()}
         for cost in COSTS:
-            if not any(getattr(run.usage, cost) for some in trials.values() for run in some):
+            if not any(run.used(cost) for some in trials.values() for run in some):
                 continue
             axes = (next(iter(sizes)), parameter, learner, cost)
             stream = BitStream(key(first, "scaling", *axes))
@@ -194,7 +194,7 @@ def _fit(
     numbers_of_runs = [len(runs) for runs in trials.values() if runs]
     seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
     reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
-    costs = {v: [getattr(run.usage, cost) for run in runs] for v, runs in trials.items()}
+    costs = {v: [run.used(cost) for run in runs] for v, runs in trials.items()}
     return fit(learner, cost, costs, reasons, certified, stream, "each with every seed passed")
 
 
@@ -246,7 +246,7 @@ def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | Non
         return f"{passed} of {len(runs)} seeds passed"
     if value <= 0:
         return "a power law needs a value above 0"
-    if any(getattr(run.usage, cost) <= 0 for run in runs):
+    if any(run.used(cost) <= 0 for run in runs):
         return f"it took no {cost}"
     if len(runs) != seeds:
         return f"{len(runs)} seeds, and {seeds} at other sizes"

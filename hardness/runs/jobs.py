@@ -24,7 +24,7 @@ import msgspec
 from hardness.learners import Failed, Learner, Outcome, learner_spec
 from hardness.learners.learner import innermost
 from hardness.learners.remote import SubprocessLearner
-from hardness.oracles import Budget, Usage, clock
+from hardness.oracles import Budget, clock
 from hardness.runs.cache import Cache
 from hardness.runs.carried import hindrance
 from hardness.runs.record import Record
@@ -109,20 +109,22 @@ class Job(Work, frozen=True, kw_only=True):
         origin = self.stamp["files"][1]
         if origin and found.details.get("sha256", origin) != origin:
             raise ToolkitError(f"{self.learner} is another here than where it was planned")
-        return found.updated(layer=None, model=None)
+        return found.updated(key=self.key, layer=None, model=None)
 
     def lost(self, outcome: Outcome, why: str, seconds: float) -> Run:
         """Make the run of what could not be done."""
         family, learner = parse_stored(self.spec), parse_learner(self.learner)
         return Run(
+            key=self.key,
             spec=family.spec,
             learner=learner_spec(learner),
             seed=self.seed,
             budget=self.budget,
             outcome=outcome,
-            risk=None,
-            usage=Usage(examples=0, queries=0, seconds=seconds, peak_bytes=0),
-            secret_recovered=None,
+            examples=0,
+            queries=0,
+            seconds=seconds,
+            memory=0,
             details={"reason": why},
             revisions={"family": family.revision, "learner": learner.revision},
             versions=versions(),
@@ -356,7 +358,7 @@ def _again(text: str) -> bool:
     """Whether a row in the cache says that the machine ended its run: it is done again."""
     if '"outcome": "crashed"' not in text and '"outcome": "could not run"' not in text:
         return '"lost": "' in text and '"lost": ""' not in text
-    return record_of(Run, text).bound == "machine"
+    return record_of(Run, text).limited_by == "machine"
 
 
 def run_jobs(
@@ -391,7 +393,7 @@ def here(works: Sequence[Work]) -> list[Any]:
 
 def require_some(runs: Sequence[Run]) -> None:
     """Refuse runs of which none could be done: raises ToolkitError with the reason of the first."""
-    outside = (one.outcome is Outcome.COULD_NOT_RUN and one.bound == "machine" for one in runs)
+    outside = (one.outcome is Outcome.COULD_NOT_RUN and one.limited_by == "machine" for one in runs)
     if runs and all(outside):
         raise ToolkitError(str(runs[0].details.get("reason", "no run could be done")))
 

@@ -142,13 +142,13 @@ def trial(found: Run, unit: Unit, n: int) -> Trial:
     how: How = "failed"
     if found.passed:
         how = "passed"
-    elif found.bound in ("seconds", "memory", "machine"):
+    elif found.limited_by in ("seconds", "memory", "machine"):
         how = "unknown"
     elif found.outcome is Outcome.CRASHED:
         how = "raised"
-    elif found.bound != unit:
+    elif found.limited_by != unit:
         how = "stopped"
-    return Trial(n, how, getattr(found.usage, unit))
+    return Trial(n, how, found.used(unit))
 
 
 def audited(high: int) -> tuple[int, ...]:
@@ -208,7 +208,7 @@ class Search(Work, frozen=True, kw_only=True):
         return Threshold(
             asked=self,
             tried=tuple(tried.values()),
-            seconds=sum(one.usage.seconds for one in runs),
+            seconds=sum(one.seconds for one in runs),
             revisions={"family": family.revision, "learner": learner.revision},
             versions=versions(),
             machine=machine(),

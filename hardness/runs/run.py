@@ -27,8 +27,7 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
-from hardness.runs.columns import Record as Columns
-from hardness.runs.columns import record_of, runs_frame
+from hardness.runs.columns import parameters_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.record import Record, json_of
@@ -62,44 +61,81 @@ _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
 }
 
 
-class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a learner did on an instance within a budget; risk is None where it was not measured.
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Share = Annotated[float, msgspec.Meta(ge=0)]
 
-    held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
-    started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
-    file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, model: the torch module that it trained; both not of runs
-    that other processes did. Its JSON has no attempts, key, group, axes, layer and model.
+
+class Run(Record, frozen=True, kw_only=True):
+    """What a learner did on an instance within a budget: a row of every table of runs.
+
+    key: the content key of its job, where it was one. risk: relative, None where it was not
+    measured, with the ends of its interval, its confidence and the examples that it is of.
+    held_out_error: on data of a user, in place of a risk. seconds: of learning. memory: the peak of
+    its process, in bytes. layer: the one that the learner found, where it finds layers, model: the
+    torch module that it trained; both not in its JSON, and not of runs that other processes did.
     """
 
+    key: str = ""
     spec: str
     learner: str
     seed: Annotated[int, msgspec.Meta(ge=0)]
     budget: Budget
     outcome: Outcome
-    risk: Risk | None
+    risk: _Share | None = None
+    risk_low: _Share | None = None
+    risk_high: _Share | None = None
+    risk_confidence: float | None = None
+    risk_examples: int | None = None
+    risk_unclipped: float | None = None
     held_out_error: HeldOutError | None = None
-    usage: Usage
-    secret_recovered: bool | None
+    examples: _Count
+    queries: _Count
+    membership_queries: _Count = 0
+    seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
+    memory: _Count
+    secret_recovered: bool | None = None
     details: dict[str, Any]
     revisions: dict[str, int]
     versions: dict[str, str]
     machine: str
-    attempts: int = 1
-    key: str = ""
-    group: str = ""
-    axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
     model: Any = None
 
-    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer", "model")
+    _unfiled: ClassVar[tuple[str, ...]] = ("layer", "model")
+    _follows: ClassVar[tuple[str, ...]] = (
+        *("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed"),
+    )
+
+    def __post_init__(self) -> None:
+        low, high = self.risk_low, self.risk_high
+        if self.risk is not None and (low is None or high is None or not low <= high):
+            raise ValueError(f"a risk of {self.risk} in [{low}, {high}]")
 
     def __eq__(self, other: object) -> bool:
-        """Compare what their JSON holds, and how often they were tried."""
-        names = (*_JSON, "attempts")
+        """Compare what their JSON holds, but for the key."""
         return isinstance(other, Run) and all(
-            getattr(self, name) == getattr(other, name) for name in names
+            getattr(self, name) == getattr(other, name) for name in _JSON[1:]
         )
+
+    @property
+    def family(self) -> str:
+        """The name of the family."""
+        return self.spec.partition(":")[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the spec: numbers, else texts."""
+        return parameters_of(self.spec)
+
+    @property
+    def sandboxed(self) -> bool | None:
+        """Whether a learner from a file ran in a sandbox; None for any other."""
+        said = self.details.get("process")
+        return None if said is None else said != "not sandboxed"
+
+    def used(self, resource: str) -> Any:
+        """Give what it used of a resource: examples, queries, values or seconds."""
+        return self.membership_queries if resource == "values" else getattr(self, resource)
 
     @property
     def passed(self) -> bool:
@@ -107,7 +143,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         The whole 95 % interval of its relative risk lies below 0.05.
         """
-        return judge(self.risk, known=True) is Outcome.SOLVED
+        high = None if self.risk is None else self.risk_high
+        return judged_by(high) is Outcome.SOLVED
 
     @property
     def began(self) -> bool:
@@ -131,64 +168,59 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if not isinstance(predicting, int | float) or not 0 <= predicting <= float_info.max:
             return True
         most = self.budget.seconds
-        return most is not None and self.usage.seconds + predicting > OVERTIME * most
+        return most is not None and self.seconds + predicting > OVERTIME * most
 
     @property
     def solved(self) -> bool:
         """Whether it passed, in time, and was not ended from outside."""
-        return self.passed and not self.late and self.bound != "machine"
+        return self.passed and not self.late and self.limited_by != "machine"
 
     @property
-    def bound(self) -> Bound:
+    def limited_by(self) -> Bound:
         """What ended it: a part of its budget, time before the others, the machine, or itself.
 
         >>> from hardness.runs.registry import parse_learner
         >>> from instances import parse
         >>> instance = parse("parity:d=16,m=3").instance(0)
-        >>> run(parse_learner("lowdegree"), instance, Budget(examples=50)).bound
+        >>> run(parse_learner("lowdegree"), instance, Budget(examples=50)).limited_by
         'examples'
         """
-        usage, budget, outcome = self.usage, self.budget, self.outcome
+        budget, outcome = self.budget, self.outcome
         if outcome is Outcome.COULD_NOT_RUN:  # but for what the learner itself does not take
             return "none" if "stage" in self.details else "machine"
         if outcome is Outcome.CRASHED:  # but for exceptions and exits, which are the learner's own
             return "none" if self.details.keys() & {"type", "exit_code"} else "machine"
         if outcome is Outcome.SECONDS_SPENT or (
-            budget.seconds is not None and usage.seconds > budget.seconds
+            budget.seconds is not None and self.seconds > budget.seconds
         ):
             return "seconds"
         if outcome is Outcome.MEMORY_SPENT:
             return "machine" if budget.memory_bytes is None else "memory"
         for name, spent in _COUNTED.items():
             most = getattr(budget, name)
-            if outcome is spent or (most is not None and getattr(usage, name) >= most):
+            if outcome is spent or (most is not None and self.used(name) >= most):
                 return name
         return "none"
 
     @property
     def reproducible(self) -> bool:
         """Whether it ends the same on any machine, times and memory apart."""
-        return self.bound in ("none", *_COUNTED)
+        return self.limited_by in ("none", *_COUNTED)
 
     def _rows(self) -> list[TableRow]:
-        error = self.held_out_error
-        risk, of = (error, "held-out error") if error else (self.risk, "risk")
-        ends = None
-        if risk and risk.low is not None and risk.high is not None:
-            ends = f"[{outward(risk.low, risk.high, '.3g')}]"
+        error, of, ends = self.held_out_error, "risk", (self.risk_low, self.risk_high)
+        value = self.risk
+        if error:
+            value, of, ends = error.value, "held-out error", (error.low, error.high)
+        low, high = ends
+        shown = None if low is None or high is None else f"[{outward(low, high, '.3g')}]"
         named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
-        used = {n: getattr(self.usage, n) for n in ("examples", "queries", "values", "seconds")}
-        measured = {of: risk and risk.value, "95 % interval": ends}
-        return [{**named, "outcome": self.outcome.value, **measured, **used}]
-
-    def record(self) -> Columns:
-        """Lay it out in the columns of a store's table of runs."""
-        own = {name: getattr(self, name) for name in _FOLLOWS}
-        axes = ",".join(self.axes) or None
-        return record_of(self.to_dict(), {**own, "sweep_group": self.group or None, "axes": axes})
+        costs = {n: self.used(n) for n in ("examples", "queries", "values", "seconds")}
+        measured = {of: value, "95 % interval": shown}
+        return [{**named, "outcome": self.outcome.value, **measured, **costs}]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame of one row, with the columns of a store's runs."""
+        """Make a pandas DataFrame of one row."""
         found = runs_frame([self])
         if self.held_out_error:
             for name in ("high", "low", "value"):
@@ -196,39 +228,30 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the run as JSON; the field names are a contract."""
-        found, risk = {}, self.risk
-        for name in _JSON:
-            found[name] = json_of(getattr(self, name))
-            if name == "budget":
-                found[name] = {k: v for k, v in found[name].items() if v is not None}
-            elif name == "outcome":
-                found["advice"] = self.advice
-            elif name == "risk":
-                found["risk"] = risk and risk.value
-                found["risk_interval"] = risk and json_of((risk.low, risk.high))
-                for part in _OF_RISK:
-                    found[f"risk_{part}"] = risk and getattr(risk, part)
-        return {k: v for k, v in found.items() if k != "held_out_error" or self.held_out_error}
+        """Write the run as JSON with what follows; the field names are a contract."""
+        found = self.filed()
+        place = list(found).index("outcome") + 1
+        parts = list(found.items())
+        follows = {name: json_of(getattr(self, name)) for name in self._follows}
+        return dict([*parts[:place], *follows.items(), *parts[place:]])
+
+    def filed(self) -> dict[str, Any]:
+        """Write the fields."""
+        found = {name: json_of(getattr(self, name)) for name in _JSON}
+        found["budget"] = {k: v for k, v in found["budget"].items() if v is not None}
+        left = {"held_out_error"} if self.held_out_error is None else set()
+        return {name: value for name, value in found.items() if name not in left}
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Put the parts of a risk together; raises ValueError where some lack."""
-        found = {name: value for name, value in super().shaped(data).items() if name != "advice"}
-        value, ends = found.get("risk"), found.pop("risk_interval", None)
-        parts = {part: found.pop(f"risk_{part}", None) for part in _OF_RISK}
-        if value is None and (ends or parts["confidence"] or parts["examples"]):
-            raise ValueError("an interval, confidence or examples of a risk that is not there")
-        if value is not None:
-            low, high = ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
-            high = math.inf if high is None and low is not None else high
-            found["risk"] = {"value": value, "low": low, "high": high, **parts}
+        """Read an end of an interval that JSON cannot hold as infinite."""
+        found = super().shaped(data)
+        if found.get("risk_low") is not None and found.get("risk_high") is None:
+            found["risk_high"] = math.inf
         return found
 
 
-_FOLLOWS = ("key", "attempts", "passed", "reproducible", "bound")
-_OF_RISK = ("confidence", "examples", "unclipped")
-_JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
+_JSON = Run.__struct_fields__[: Run.__struct_fields__.index("layer")]
 
 
 def run(
@@ -368,8 +391,8 @@ def judged(
         seed=seed,
         budget=budget,
         outcome=outcome or judge(risk, bool(instance or held_out), error),
-        risk=risk,
-        usage=usage,
+        **risk_columns(risk),
+        **used_columns(usage),
         secret_recovered=recovered,
         details=details | how,
         revisions={"family": family.revision, "learner": learner.revision},
@@ -392,6 +415,40 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return None
 
 
+def risk_columns(risk: Risk | None) -> dict[str, Any]:
+    """Give the columns of a run that a measured risk makes."""
+    if risk is None:
+        return {}
+    return {
+        "risk": risk.value,
+        "risk_low": risk.low,
+        "risk_high": risk.high,
+        "risk_confidence": risk.confidence,
+        "risk_examples": risk.examples,
+        "risk_unclipped": risk.unclipped,
+    }
+
+
+def used_columns(usage: Usage) -> dict[str, Any]:
+    """Give the columns of a run that its usage makes."""
+    return {
+        "examples": usage.examples,
+        "queries": usage.queries,
+        "membership_queries": usage.values,
+        "seconds": usage.seconds,
+        "memory": usage.peak_bytes,
+    }
+
+
+def judged_by(high: float | None) -> Outcome:
+    """Name the outcome of a learner that ran to its end by the upper end of its risk."""
+    if high is None:
+        return Outcome.INVALID
+    if high <= SOLVED_BELOW:
+        return Outcome.SOLVED
+    return Outcome.LEARNED_NOTHING if high >= 1 else Outcome.PARTIAL
+
+
 def judge(risk: Risk | None, known: bool, error: HeldOutError | None = None) -> Outcome:
     """Name the outcome of a learner that ran to its end by its risk, or its held-out error."""
     if error is not None:
@@ -400,9 +457,7 @@ def judge(risk: Risk | None, known: bool, error: HeldOutError | None = None) -> 
         return Outcome.FITTED if error.high < 1 else Outcome.LEARNED_NOTHING
     if risk is None:
         return Outcome.INVALID if known else Outcome.UNJUDGED
-    if risk.high <= SOLVED_BELOW:
-        return Outcome.SOLVED
-    return Outcome.LEARNED_NOTHING if risk.high >= 1 else Outcome.PARTIAL
+    return judged_by(risk.high)
 
 
 def _oracle(

@@ -76,13 +76,13 @@ class Trials:
 
     def cost(self, resource: Cost) -> float | None:
         """Return the median use of a resource by the runs that passed; None where none did."""
-        used = [getattr(run.usage, resource) for run in self.solved]
+        used = [run.used(resource) for run in self.solved]
         return float(median(used)) if used else None
 
     @property
     def valued(self) -> bool:
         """Whether some run asked labels of tokens of its choice."""
-        return any(run.usage.values for run in self.trials)
+        return any(run.membership_queries for run in self.trials)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -92,7 +92,7 @@ class Trials:
     @property
     def bounds(self) -> dict[str, int]:
         """What bound the runs that did not pass, with their numbers."""
-        return dict(Counter(run.bound for run in self._failed if not _refused(run)))
+        return dict(Counter(run.limited_by for run in self._failed if not _refused(run)))
 
     @property
     def why(self) -> str | None:
@@ -223,7 +223,7 @@ def _end(trial: Run) -> str:
 
 def _refused(trial: Run) -> bool:
     """Whether a trial could not be run here."""
-    return trial.outcome is Outcome.COULD_NOT_RUN and trial.bound == "machine"
+    return trial.outcome is Outcome.COULD_NOT_RUN and trial.limited_by == "machine"
 
 
 def _tail(passes: int, trials: int) -> Fraction:

@@ -3,10 +3,9 @@
 from importlib.util import find_spec
 
 import pytest
-from msgspec.structs import replace
 
 from hardness.learners import Outcome, learner_spec
-from hardness.oracles import Budget, Usage
+from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
@@ -14,7 +13,6 @@ from hardness.runs.attack import known, out_of_reach
 from hardness.runs.cells import interval
 from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.runs.registry import parse_learner
-from hardness.runs.risk import Risk
 from hardness.runs.run import run
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.files import Held
@@ -30,14 +28,13 @@ def one():
 
 def made(one, *found, **usages):
     """The result of runs with secrets found, not found, or not known to be."""
-    judged = Risk(value=1, low=1, high=1, confidence=0.95, examples=9, unclipped=None)
     runs = []
     for i, recovered in enumerate(found):
-        usage = Usage(examples=1, queries=0, seconds=1.0, peak_bytes=1)
-        usage = replace(usage, **{name: values[i] for name, values in usages.items()})
-        risk = judged if recovered is not None else None
-        changed = {"secret_recovered": recovered, "risk": risk, "usage": usage}
-        runs.append(one.updated(**changed))
+        used = {"examples": 1, "queries": 0, "seconds": 1.0, "memory": 1}
+        used |= {name: values[i] for name, values in usages.items()}
+        risk = 1.0 if recovered is not None else None
+        ends = {"risk": risk, "risk_low": risk, "risk_high": risk}
+        runs.append(one.updated(secret_recovered=recovered, **ends, **used))
     return AttackResult(spec=one.spec, learner=one.learner, runs=tuple(runs))
 
 
@@ -69,7 +66,7 @@ def test_costs_are_medians_and_the_largest_memory(one):
         *(True, True, False, False),
         seconds=(1.0, 100.0, 3.0, 5.0),
         examples=(10, 40, 20, 1000),
-        peak_bytes=(7, 9, 8, 1),
+        memory=(7, 9, 8, 1),
     )
     assert (found.median("seconds"), found.median("examples"), found.peak_bytes) == (4.0, 30, 9)
     data = found.to_dict()
@@ -88,7 +85,7 @@ def test_an_attack_plays_the_instances_of_its_seeds():
     for played in found.runs:
         learner, instance = parse_learner("elimination"), family.instance(played.seed)
         again = run(learner, instance, Budget(), played.seed)
-        assert again.usage.examples == played.usage.examples
+        assert again.examples == played.examples
         assert again.details == played.details
 
 

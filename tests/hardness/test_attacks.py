@@ -115,7 +115,7 @@ def test_equations_and_lattices_find_planted_secrets(learner, spec):
     found = learn(learner, spec, 1)
     assert found.secret_recovered
     assert found.outcome is Outcome.SOLVED
-    assert found.risk.value < 1e-12
+    assert found.risk < 1e-12
 
 
 @pytest.mark.parametrize(("learner", "spec"), SEARCHES + NOTHING_THERE)

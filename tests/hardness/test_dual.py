@@ -123,7 +123,7 @@ def test_a_toy_setting_falls_to_guesses_of_four_entries_on_few_samples():
     found = learn("dual:zeta=64,weight=4", "toy-80")
     assert found.secret_recovered
     assert found.details["samples"] < 80
-    assert found.usage.examples < 200
+    assert found.examples < 200
 
 
 def test_a_lattice_asks_for_its_memory(monkeypatch):

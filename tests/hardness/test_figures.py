@@ -210,9 +210,9 @@ def test_marks_stand_at_the_values_filled_where_a_run_solved(small):
             runs = [(v, run) for v in small.values for run in small.of(name, v)]
             for solved in (True, False):
                 wanted = [
-                    (float(value), float(getattr(run.usage, cost)))
+                    (float(value), float(run.used(cost)))
                     for value, run in runs
-                    if run.solved is solved and getattr(run.usage, cost)
+                    if run.solved is solved and run.used(cost)
                 ]
                 at = points(panels[title], colour=of(name), filled=solved)
                 assert at == sorted(wanted), (cost, name, solved)
@@ -303,7 +303,7 @@ def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attac
         place = 1 + attacked.learner_names.index(run.learner)
         seconds = float(2 ** (i % 3) * place * (1 + attacked.specs.index(run.spec)))
         outcome = Outcome.SOLVED if place == 1 else Outcome.PARTIAL
-        runs.append(replace(run, usage=replace(run.usage, seconds=seconds), outcome=outcome))
+        runs.append(replace(run, seconds=seconds, outcome=outcome))
     data = attacks_rows(replace(attacked, runs=tuple(runs)))
     assert (data["values"], data["parameter"], data["spec"]) == (["3", "4"], "n", LWR)
     columns = ("learner", "value", "seconds", "solved", "runs")

@@ -61,7 +61,7 @@ def test_flips_find_the_set_of_every_profile(places):
 def test_a_parity_takes_d_values():
     found = learn("flips", "parity:d=1000,m=21", values=1001)
     assert (found.secret_recovered, found.outcome) == (True, Outcome.SOLVED)
-    assert found.usage.values == 1000
+    assert found.membership_queries == 1000
     assert learn("flips", "parity:d=1000,m=21", values=999).outcome is Outcome.VALUES_SPENT
 
 

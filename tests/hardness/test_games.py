@@ -149,7 +149,7 @@ def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     assert game.game_record.left == family.size - 30
     assert game.game_record.runs() == [(1, 30, 1, family.size - 30)]
     assert game.outcome is Outcome.QUERIES_SPENT
-    assert game.risk.value == 1.0
+    assert game.risk == 1.0
 
 
 @given(data=st.data())
@@ -316,10 +316,10 @@ def test_query_learners_find_any_listed_member(family, learner):
     game = play(parse_learner(learner), family, Budget(), 3, tau)
     assert game.outcome is Outcome.SOLVED
     assert game.secret_recovered
-    assert game.usage.queries < family.size
+    assert game.queries < family.size
     honest = run(parse_learner(learner), family.instance(2), Budget(), tau=tau)
     assert honest.secret_recovered
-    assert honest.usage.queries == honest.details["asked"]
+    assert honest.queries == honest.details["asked"]
 
 
 def test_members_that_are_the_same_function_are_one():

@@ -116,11 +116,11 @@ def test_the_cut_of_the_stream_changes_nothing():
 def test_linear_attention_is_exact_from_its_features_on(spec):
     found = learn("lifted", spec)
     assert found.outcome is Outcome.SOLVED
-    assert found.risk.value < 1e-20
+    assert found.risk < 1e-20
     details = found.details
     assert details["rank"] == details["expected_rank"] == details["features"]
     assert details["unexplained"] < 1e-20
-    assert details["examples_needed"] <= found.usage.examples <= 1.3 * details["examples_needed"]
+    assert details["examples_needed"] <= found.examples <= 1.3 * details["examples_needed"]
 
 
 def test_one_example_less_than_needed_is_told_apart():
@@ -128,19 +128,19 @@ def test_one_example_less_than_needed_is_told_apart():
     needed = learn("lifted", spec).details["examples_needed"]
     short = learn("lifted", spec, examples=needed - 1)
     assert short.outcome is Outcome.EXAMPLES_SPENT
-    assert short.risk.value > 1e-3
+    assert short.risk > 1e-3
     assert f"{needed - 1} examples given, {needed} needed at least" in run_words(short)
     assert "not known" in run_words(short)
     enough = learn("lifted", spec, examples=needed)
     assert enough.outcome is Outcome.SOLVED  # with its last example it has all it can use
-    assert enough.risk.value < 1e-15
+    assert enough.risk < 1e-15
 
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_on_boolean_tokens_the_function_is_found_and_the_coefficients_are_not(d):
     spec = f"linear:m=4,k=2,d={d},tokens=boolean"
     found = learn("lifted", spec)
-    assert found.risk.value < 1e-20
+    assert found.risk < 1e-20
     assert found.details["rank"] == d * (d * (d - 1) // 2 + 1) < found.details["features"]
     instance = parse(spec).instance(0)
     layer, drawn = instance.layer(), instance.examples(0, 200)
@@ -161,12 +161,12 @@ def test_noise_costs_what_the_law_says_and_what_is_due_is_drawn():
         excess.append(power(off, 3, "gaussian") / 12)
     assert np.mean(excess) * rows / features.count == pytest.approx(1, abs=0.12)
     found = learn("lifted", "linear:m=2,k=3,d=4,noise=2")
-    assert 0.003 < found.risk.value < 0.03
-    assert found.usage.examples > 2 * found.details["examples_needed"]
+    assert 0.003 < found.risk < 0.03
+    assert found.examples > 2 * found.details["examples_needed"]
 
 
 def test_softmax_layers_are_learned_while_their_logits_are_small():
-    risks = [learn("lifted", f"nice:scale={at},m=2,k=3,d=5").risk.value for at in (0.03, 0.3, 3)]
+    risks = [learn("lifted", f"nice:scale={at},m=2,k=3,d=5").risk for at in (0.03, 0.3, 3)]
     assert risks[0] < 1e-5 < risks[1] < 0.02 < 0.05 < risks[2]
     parity = learn("lifted", "parity:d=9,m=3")
     assert parity.outcome is Outcome.LEARNED_NOTHING

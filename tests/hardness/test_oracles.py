@@ -20,7 +20,6 @@ from hardness.oracles import (
     Query,
     SampledOracle,
     Spent,
-    Usage,
     ValueOracle,
 )
 from hardness.report.charts.runs import FREE, both_sides, both_sides_rows
@@ -232,14 +231,14 @@ def test_a_learner_by_values_runs_and_its_record_reads_back():
     found = run(FLIPS, instance, Budget(values=1000))
     assert found.outcome is Outcome.SOLVED
     assert found.secret_recovered
-    assert (found.usage.values, found.usage.examples, found.usage.queries) == (1000, 0, 0)
-    assert found.bound == "values"
+    assert (found.membership_queries, found.examples, found.queries) == (1000, 0, 0)
+    assert found.limited_by == "values"
     assert found.reproducible
     assert "tau" not in found.details
-    assert Run.read(found.to_dict()).usage == found.usage
+    assert Run.read(found.to_dict()) == found
     spent = run(FLIPS, instance, Budget(values=999))
     assert spent.outcome is Outcome.VALUES_SPENT
-    assert (spent.bound, spent.usage.values) == ("values", 0)
+    assert (spent.limited_by, spent.membership_queries) == ("values", 0)
     assert "--budget-values" in spent.outcome.advice
 
 
@@ -276,7 +275,7 @@ def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():
     assert [y for _, y in points(panel, colour=of("flips"))] == [6, 8, 10, 12]
     assert FREE in drawn.caption
     frame = made.to_frame()
-    asked = frame[frame["learner"].str.startswith("flips")]["values_asked"]
+    asked = frame[frame["learner"].str.startswith("flips")]["membership_queries"]
     assert asked.tolist() == [6, 8, 10, 12]
     other = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
     assert "values" not in comparison_words(other).split("\n\n")[0]
@@ -303,8 +302,7 @@ def test_every_learner_has_a_class_and_sees_what_its_oracle_gives_and_the_manual
     assert view_of("mlp:steps=5", parse("parity:d=8,m=2")) == "z"
     assert view_of("mlp:steps=5,view=tokens", parse("parity:d=8,m=2")) == "tokens"
     assert view_of("mlp:steps=5", parse("nice:m=1,k=2,d=4")) == "tokens"  # there is no z
-    asked = Usage(examples=0, queries=0, values=3, seconds=0.1, peak_bytes=0)
-    assert view_of("mine.py:Net", usage=asked) == "values"
+    assert view_of("mine.py:Net", chose=True) == "values"
 
 
 # The clock of budgets.

@@ -15,7 +15,7 @@ from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
-_PASSING = ("machine", "versions", "scaling", "command", "rates", "peak_bytes")
+_PASSING = ("machine", "versions", "scaling", "command", "rates", "memory")
 
 
 PICTURES = script("benchmarks/figures.py").listed()

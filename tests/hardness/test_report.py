@@ -80,8 +80,8 @@ def test_what_was_asked_the_figure_the_table_the_runs_and_the_command_follow(sma
 
 def test_the_table_of_runs_has_their_numbers(small):
     table = runs_table(small.runs)
-    assert table["examples"].tolist() == [run.usage.examples for run in small.runs]
-    assert table["queries"].tolist() == [run.usage.queries or None for run in small.runs]
+    assert table["examples"].tolist() == [run.examples for run in small.runs]
+    assert table["queries"].tolist() == [run.queries or None for run in small.runs]
     assert table["seed"].tolist() == [run.seed for run in small.runs]
     assert table["outcome"].tolist() == [run.outcome.value for run in small.runs]
     assert "values" not in table  # in which nothing stands
@@ -105,7 +105,7 @@ def test_hostile_names_show_as_text():
 
 def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
     cell = small.cells[0]
-    used = sorted(r.usage.queries for r in small.of("queries", 8))
+    used = sorted(r.queries for r in small.of("queries", 8))
     assert cell.enough["queries"] == used[1]
     assert cell.queries == median(used)  # of tables
     assert enough([3], Fraction(2, 3)) == 3
@@ -145,7 +145,7 @@ def test_what_ended_a_run_stands_in_its_row():
         replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
     ]
     table = runs_table((*changed, *found.runs[3:]))
-    assert table["ended by"].tolist() == [one.bound for one in changed] + [None]
+    assert table["ended by"].tolist() == [one.limited_by for one in changed] + [None]
     assert "seconds" in table["ended by"].tolist()
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from hardness.bounds import certify
 from hardness.learners import Outcome
@@ -24,7 +23,7 @@ from hardness.runs.results import read_runs
 from hardness.runs.sweep import read_text
 from instances import parse
 from instances.errors import UsageError
-from tests.reports import SOLVED, row, shown
+from tests.reports import row, shown
 from tests.sweeping import sweep_to
 
 SWEEP = """
@@ -124,8 +123,7 @@ def test_phase_cells_follow_from_hand_made_runs():
         *(("6", "solved", 2, 3), ("7", "partly", 1, 3), ("8", "not solved", 0, 2)),
         *(("9", "could not run", 0, 2), ("10", "not solved", 0, 1)),
     ]
-    slow = replace(SOLVED.usage, seconds=9.0)
-    late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
+    late = plane_of([row(a, seconds=9.0, budget=Budget(seconds=1))])
     assert phase_rows(late, Certifier())["rows"][-1]["state"] == "not solved"
 
 

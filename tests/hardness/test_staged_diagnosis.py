@@ -52,7 +52,7 @@ def flags(*errors, **given):
 
 def learn(spec, seed, budget=None, learner="staged"):
     found = run(parse_learner(learner), parse(spec).instance(seed), budget or Budget(), seed)
-    return found.risk.value, flagged(found.details["diagnosis"])
+    return found.risk, flagged(found.details["diagnosis"])
 
 
 def test_a_sound_run_has_all_signals_and_none_is_flagged():

@@ -76,8 +76,8 @@ def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(seeds):
         instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
         found = run(Staged(), instance, Budget(), seed)
         assert found.details["heads"] == 2
-        rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
-        assert found.risk.value <= 2 * rival.risk.value
+        rival = run(Levenberg(examples=found.examples), instance, Budget(), seed)
+        assert found.risk <= 2 * rival.risk
 
 
 @pytest.mark.parametrize(

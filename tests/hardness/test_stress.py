@@ -6,7 +6,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.report.stress import certified_words, headline, stress_words
@@ -31,7 +30,7 @@ def outcomes(found):
     """Everything but seconds and memory, by learner."""
     return {
         climb.learner: [
-            [(r.seed, r.outcome, r.risk, r.usage.examples) for r in trials.trials]
+            [(r.seed, r.outcome, r.risk, r.examples) for r in trials.trials]
             for trials in climb.rungs
         ]
         for climb in found.climbs
@@ -102,12 +101,12 @@ def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_c
 def test_what_is_solved_too_late_has_not_passed():
     instance = parse("parity:d=8,m=2").instance(0)
     within = run(parse_learner("elimination"), instance, Budget(seconds=2.0))
-    slow = within.updated(usage=replace(within.usage, seconds=3.0))
+    slow = within.updated(seconds=3.0)
     trials = Trials(within.spec, (within, slow))
     assert slow.passed
     assert trials.passes == 1
     assert trials.failures == {"solved too late": 1}
-    assert slow.bound == "seconds"
+    assert slow.limited_by == "seconds"
 
 
 def test_certificates_stand_beside_rungs():

@@ -142,8 +142,8 @@ def closest(x, y):
 def test_a_learner_from_a_file_sees_examples_alone(tmp_path):
     (tmp_path / "closest.py").write_text(CLOSEST)
     found = run(parse_learner(f"{tmp_path}/closest.py:closest"), taught("boolean"), Budget())
-    assert found.usage.examples == 4000
-    assert found.risk.value < 1e-9  # it has seen all 256 pairs of tokens
+    assert found.examples == 4000
+    assert found.risk < 1e-9  # it has seen all 256 pairs of tokens
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_learn_a_layer_from_a_file(files, hardness):
     assert found["details"]["teacher"]["tokens"] == "boolean"
     again = h.learn("linear", teacher=LAYER, tokens="boolean", k=3)
     assert again.details["teacher"]["sha256"] == found["details"]["teacher"]["sha256"]
-    assert again.risk.value == pytest.approx(found["risk"], abs=1e-12)
+    assert again.risk == pytest.approx(found["risk"], abs=1e-12)
     assert "sha256" in hardness("learn", "trivial", "--teacher", "layer.npz").out
 
 

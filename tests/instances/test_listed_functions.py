@@ -40,4 +40,4 @@ def test_query_learners_play_them(file, learner, oracle):
     family = parse("mine.py:fs")
     found = run(parse_learner(learner), family.instance(1), Budget(), seed=1, oracle=oracle)
     assert found.secret_recovered
-    assert found.usage.queries >= 1
+    assert found.queries >= 1

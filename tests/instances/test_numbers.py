@@ -54,6 +54,6 @@ def test_no_interval_is_printed_by_another_function():
 
 def test_a_run_prints_its_risk_within_a_rounded_interval(hardness):
     asked = ("learn", "lowdegree:degree=1", "parity:d=6,m=2")
-    exact, shown = hardness(*asked, "--json").json["risk_interval"], hardness(*asked).out
+    exact, shown = hardness(*asked, "--json").json, hardness(*asked).out
     low, high = map(float, re.search(r"in \[(\S+), (\S+)\] at", shown).groups())
-    assert low <= exact[0] <= exact[1] <= high
+    assert low <= exact["risk_low"] <= exact["risk_high"] <= high

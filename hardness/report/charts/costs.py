@@ -67,7 +67,7 @@ def scaling_rows(comparison: Comparison) -> Data:
                 "kind": "run",
                 **of,
                 "place": float(value),
-                "amount": float(getattr(run.usage, fit.cost)),
+                "amount": float(run.used(fit.cost)),
                 "fitted": value in fit.values,
             }
             for value in above

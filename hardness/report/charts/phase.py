@@ -119,7 +119,7 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
     """Count the runs of a learner on a spec, and say its state; None where there are none."""
     if not rows or spec is None:
         return None
-    kept = [row for row in rows if row.bound != "machine"]
+    kept = [row for row in rows if row.limited_by != "machine"]
     number = sum(row.solved for row in kept)
     state = "not solved"
     if not kept:

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from hardness.bounds.quantities import vacuous
-from hardness.oracles import Usage
 from hardness.report.comparison import ASKER, fit_rows, power, short_name
 from hardness.report.style import (
     BOUND,
@@ -75,10 +74,10 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
     Of a learner and a cost that have thresholds, these are shown alone.
     """
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
-    if comparison.learners and not any(run.usage.values for run in comparison.runs):
+    if comparison.learners and not any(run.membership_queries for run in comparison.runs):
         costs.remove("values")
     # Where nobody asks queries, the risk is the news.
-    asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
+    asked = bool(comparison.certificates) or any(run.queries for run in comparison.runs)
     terms, needed = comparison.terms, _needed_rows(comparison, thresholds)
     bound = {row["cost"] for row in needed if row["kind"] == CERTIFIED}
     return {
@@ -95,8 +94,8 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
                     "place": float(value),
                     "seed": run.seed,
                     "solved": run.solved,
-                    **{cost: float(getattr(run.usage, cost)) for cost in costs},
-                    "risk": run.risk.value if run.risk else None,
+                    **{cost: float(run.used(cost)) for cost in costs},
+                    "risk": run.risk if run.risk is not None else None,
                 }
                 for name in comparison.learner_names
                 for value in comparison.values
@@ -152,14 +151,13 @@ def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data
                 f"thresholds of {one.spec[:100]} over {one.parameter or 'no parameter'} given: "
                 "they are drawn over a parameter, beside others of the same SPEC"
             )
-        asked = Usage(examples=0, queries=one.unit == "queries", seconds=0.0, peak_bytes=0)
         for cell in one.cells:
             low, high = cell.interval
             rows.append(
                 {
                     "kind": "least",
                     "learner": short_name(one, cell.learner),
-                    "sees": seen(cell.learner, cell.spec, asked),
+                    "sees": seen(cell.learner, cell.spec, one.unit == "queries"),
                     "cost": one.unit,
                     "place": float(cell.value or 0),
                     "least": cell.least,

@@ -85,7 +85,7 @@ def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
     assert points(panels["Examples"], colour=of("elimination")) == medians
     runs = [run for run in made.runs if run.learner.startswith("elimination")]
     times = {y for _, y in points(panels["Time"], colour=of("elimination"))}
-    assert times == {run.usage.seconds for run in runs}
+    assert times == {run.seconds for run in runs}
     assert len(points(panels["Examples"], colour=of("queries"))) == 3
     with pytest.raises(UsageError, match="beside others of the same SPEC"):
         both_sides_rows(compare("parity:m=3", "d=6,8", ("trivial",), seeds=1), found)

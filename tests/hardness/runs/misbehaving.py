@@ -41,7 +41,7 @@ def well(seed):
 
 
 def lost(run):
-    return run.outcome is Outcome.CRASHED and run.bound == "machine"
+    return run.outcome is Outcome.CRASHED and run.limited_by == "machine"
 
 
 def killed(number):

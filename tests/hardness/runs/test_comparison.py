@@ -95,9 +95,7 @@ def priced(comparison, cost, learner="queries"):
     """The same comparison, every run of a learner at a chosen number of queries."""
     values = dict(zip(comparison.specs, comparison.values, strict=True))
     runs = tuple(
-        replace(r, usage=replace(r.usage, queries=cost(values[r.spec], r.seed)))
-        if r.learner == learner
-        else r
+        replace(r, queries=cost(values[r.spec], r.seed)) if r.learner == learner else r
         for r in comparison.runs
     )
     return replace(comparison, runs=runs)
@@ -116,7 +114,7 @@ def failed(comparison, value, seed):
 
     def one(run):
         hit = (run.learner, run.spec, run.seed) == ("queries", spec, seed)
-        return replace(run, risk=bad.risk, outcome=bad.outcome) if hit else run
+        return replace(run, risk_high=bad.risk_high, outcome=bad.outcome) if hit else run
 
     return replace(comparison, runs=tuple(map(one, comparison.runs)))
 

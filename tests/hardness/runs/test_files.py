@@ -60,7 +60,7 @@ def test_results_are_read_as_they_were_saved(made, name, tmp_path):
 
 
 def put(place, **values):
-    """A change of what lies at a place, "runs.0.usage", to other values."""
+    """A change of what lies at a place, "runs.0.budget", to other values."""
 
     def change(data):
         for step in filter(None, place.split(".")):
@@ -73,14 +73,17 @@ def put(place, **values):
 CHANGED = {  # what has other fields or types, or another format
     "comparison": [
         *(put("", format="hardness-results/2"), put("", command="\ud800")),
-        lambda d: d["runs"][0].pop("usage"),
-        *(put("runs.0", outcome="great"), put("runs.0", risk=7.0)),
-        put("runs.0.usage", seconds=float("inf")),
-        *(put("runs.0", key="a"), lambda d: d.update(canonical=d["learners"])),
+        lambda d: d["runs"][0].pop("examples"),
+        *(
+            put("runs.0", outcome="great"),
+            put("runs.0", risk_low="much"),
+        ),
+        put("runs.0", seconds=float("inf")),
+        lambda d: d.update(canonical=d["learners"]),
         *(put("terms", risk="many"), put("", seeds=0)),
     ],
     "stress": [
-        *(put("runs.0", attempts=1), put("runs.0", outcome="great")),
+        put("runs.0", outcome="great"),
         *(put("", seed_source="the moon"), put("", seeds=10**9)),
         put("", format="hardness-stress/1"),
     ],

@@ -374,7 +374,7 @@ def test_budgets_are_kept_in_workers():
         Job(spec="parity:d=24,m=3", learner="lowdegree", seed=s, budget=budget) for s in (0, 1)
     ]
     for run in run_jobs(works, n_jobs=2):
-        assert run.usage.examples <= 2000
+        assert run.examples <= 2000
 
 
 def test_rows_are_json(tmp_path):

@@ -190,9 +190,8 @@ def test_a_learner_that_is_not_monotone_is_said_to_be(monkeypatch: pytest.Monkey
     def lucky(learner: object, instance: object, budget: Budget, seed: int, **_: object) -> object:
         n = budget.examples or 0
         passed = random.Random(f"{seed} {n}").random() < (0.3 if n < 100 else 0.85)
-        usage = SimpleNamespace(examples=n, seconds=0.0)
-        how = {"passed": passed, "bound": "examples", "outcome": Outcome.CRASHED}
-        return SimpleNamespace(**how, usage=usage)
+        how = {"passed": passed, "limited_by": "examples", "outcome": Outcome.CRASHED}
+        return SimpleNamespace(**how, seconds=0.0, used=lambda _: n)
 
     given = {"spec": "parity:d=8,m=2", "over": None, "learners": ("trivial",)}
     monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", lucky)

@@ -178,12 +178,12 @@ def test_learners_that_are_objects_or_have_epochs_run_on_it():
 
     found = h.learn(flat, drawn(n=200))
     assert found.held_out_error.value < 1
-    assert found.usage.examples == 160
+    assert found.examples == 160
     rounds = h.learn("student:heads=2,epochs=3,steps=9", drawn(n=200))
-    assert rounds.usage.examples == 160
+    assert rounds.examples == 160
     spent = h.learn("student:heads=2,steps=9", drawn(n=200), budget_examples=50)
     assert spent.outcome is Outcome.EXAMPLES_SPENT
-    assert h.learn("mlp:epochs=2,steps=9", drawn(n=200)).usage.examples == 160
+    assert h.learn("mlp:epochs=2,steps=9", drawn(n=200)).examples == 160
     for name, why in (("levenberg", "how many heads"), ("elimination", "lacks")):
         with pytest.raises(UsageError, match=why):
             h.learn(name, drawn(n=200))
@@ -289,7 +289,7 @@ def test_all_examples_are_used_where_a_stage_cannot_go_on():
     x = rng.standard_normal((4000, 4, 3))  # more tokens than coordinates: no row shows agreement
     y = layer(x) + 0.1 * rng.standard_normal(x.shape)
     found = h.learn("staged", (x, y))
-    assert found.usage.examples == 3200
+    assert found.examples == 3200
     assert found.held_out_error.value < 0.02
 
 

@@ -38,7 +38,7 @@ def test_a_run_in_a_child_is_the_run_here(learner, spec):
         there = run(made, instance, Budget(examples=2000, seconds=UNHURRIED), 1)
         assert (there.outcome, there.risk) == (here.outcome, here.risk)
         assert untimed(there.details) == untimed(here.details)
-        assert there.usage.examples == here.usage.examples
+        assert there.examples == here.examples
         if here.layer:
             np.testing.assert_array_equal(there.layer.theta, here.layer.theta)
 
@@ -157,7 +157,7 @@ def test_nothing_that_a_run_leaves_in_its_child_changes_the_next(tmp_path):
     boundary.dismiss()
     runs = [run(learner, INSTANCE, Budget(examples=50), 1) for _ in range(3)]
     assert len(boundary._idle) == 1
-    assert len({found.risk.value for found in runs}) == 1
+    assert len({found.risk for found in runs}) == 1
     [first] = (child._first.pid for child in boundary._idle.values())
     (tmp_path / "keeps.py").write_text(KEEPS + "\n# another file: another child\n")
     run(learner, INSTANCE, Budget(examples=50), 1)

@@ -87,13 +87,13 @@ def examples_in_any_pieces(spec):
 def queries(spec, oracle):
     instance = parse(spec).instance(3)
     there = same("Asks", instance, Budget(), oracle=oracle, tau=Fraction(1, 5))
-    assert there.usage.queries == len(flat(there.details)["answers"]) >= 3
+    assert there.queries == len(flat(there.details)["answers"]) >= 3
 
 
 def chosen_tokens(spec):
     """In pieces that are sent in several parts, with the same noise."""
     there = same("Chooses", parse(spec).instance(3), Budget(values=35_030))
-    assert there.usage.values == flat(there.details)["values"] >= 730
+    assert there.membership_queries == flat(there.details)["values"] >= 730
     assert flat(there.details)["refused"] == 3
 
 
@@ -113,7 +113,7 @@ def test_chosen_tokens():
     chosen_tokens(FAMILIES[0])
     chosen_tokens("nice:m=1,k=2,d=4,noise=0.1,tokens=gaussian")
     short = run(foreign_learner("well:Chooses"), parse(FAMILIES[0]).instance(3), Budget(values=700))
-    assert (short.outcome, short.usage.values) == (Outcome.VALUES_SPENT, 30)
+    assert (short.outcome, short.membership_queries) == (Outcome.VALUES_SPENT, 30)
 
 
 def test_chosen_tokens_that_nobody_can_label(tmp_path):
@@ -132,7 +132,7 @@ def test_chosen_tokens_that_nobody_can_label(tmp_path):
 def test_a_budget_of_values_is_kept_by_the_parent():
     imposes = foreign_learner("answers:Answers:what=imposes_values")
     found = run(imposes, parse("parity:d=7,m=3").instance(3), Budget(values=5), 0)
-    assert (found.outcome, found.usage.values) == (Outcome.VALUES_SPENT, 4)
+    assert (found.outcome, found.membership_queries) == (Outcome.VALUES_SPENT, 4)
 
 
 def test_games():
@@ -182,7 +182,7 @@ def test_budgets_are_held():
     ):
         found = run(asks, parse("parity:d=10,m=3").instance(3), budget, 0)
         assert found.outcome is outcome
-        assert found.usage.queries == (budget.queries or found.usage.queries)
+        assert found.queries == (budget.queries or found.queries)
 
 
 def test_a_folder_without_its_secret(tmp_path):
@@ -258,7 +258,7 @@ def test_a_learner_from_a_file_may_go_round_its_examples_in_epochs(tmp_path):
     (tmp_path / "mine.py").write_text(ROUND_AND_ROUND)
     learner = parse_learner(f"{tmp_path / 'mine.py'}:Around")
     done = run(learner, parse("parity:d=8,m=2").instance(0), Budget(examples=50))
-    assert done.usage.examples == 50
+    assert done.examples == 50
     assert done.details["reported"] == {"epochs": 3, "seen": 150}
 
 

@@ -159,11 +159,11 @@ def disagreement(sandboxed, case, run):
     details = flat(run.details)
     printed = str(run.details.get("printed", ""))
     try:
-        assert run.outcome is case.outcome, (run.outcome, run.usage, run.details)
+        assert run.outcome is case.outcome, (run.outcome, run.details)
         assert {name: details.get(name) for name in case.says} == case.says
         assert not run.secret_recovered
-        assert run.risk is None or run.risk.high >= 0.99
-        assert run.usage.examples <= 1000
+        assert run.risk is None or run.risk_high >= 0.99
+        assert run.examples <= 1000
         assert run.details["process"] == ("in bubblewrap" if sandboxed else "not sandboxed")
         assert len(printed) <= 2000
         assert all(c.isprintable() or c == "\n" for c in printed)  # what no terminal obeys

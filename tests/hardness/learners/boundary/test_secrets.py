@@ -57,7 +57,7 @@ def sandboxed(request):
 
 
 def looked(found):
-    assert found.outcome is Outcome.LEARNED_NOTHING, (found.outcome, found.usage, found.details)
+    assert found.outcome is Outcome.LEARNED_NOTHING, (found.outcome, found.details)
     return flat(found.details)
 
 

@@ -74,10 +74,10 @@ def test_flat_labels_have_many_columns():
     for path in (RIDGE, "ensemble.HistGradientBoostingRegressor"):
         found = learned(make(path), "linear:m=1,k=2,d=2", 2000)
         assert found.details["view"] == "flat"
-        assert found.risk.value < 0.9
+        assert found.risk < 0.9
     coded = adapt(Estimator(make("tree.DecisionTreeRegressor"), view="flat"), "here")
     found = run(coded, parse("parity:d=3,m=1").instance(0), Budget(examples=2000))
-    assert found.risk.value < 1e-20
+    assert found.risk < 1e-20
 
 
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
@@ -87,7 +87,7 @@ def test_a_network_learns_a_layer_on_flat_tokens():
         "nice:m=2,k=2,d=4",
         4000,
     )
-    assert found.risk.value < 0.5
+    assert found.risk < 0.5
 
 
 def test_random_states_are_set_and_the_object_is_left_alone():
@@ -95,7 +95,7 @@ def test_random_states_are_set_and_the_object_is_left_alone():
     estimator = Estimator(make("pipeline.Pipeline", steps=[("forest", forest)]))
     instance = parse("parity:d=10,m=3").instance(0)
     first, again, other = (
-        run(adapt(estimator, "here"), instance, Budget(examples=500), seed).risk.value
+        run(adapt(estimator, "here"), instance, Budget(examples=500), seed).risk
         for seed in (0, 0, 1)
     )
     assert first == again != other
@@ -124,7 +124,7 @@ def test_pipelines_follow_the_seed_as_objects_and_files(tmp_path, name):
     instance = parse("parity:d=8,m=3").instance(0)
     for learner in (defined[name], f"{tmp_path}/mine.py:{name}"):
         first, again, other = (
-            run(sources.learner(learner), instance, Budget(examples=300), seed).risk.value
+            run(sources.learner(learner), instance, Budget(examples=300), seed).risk
             for seed in (0, 0, 1)
         )
         assert first == again != other
