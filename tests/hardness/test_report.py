@@ -239,7 +239,7 @@ def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
     assert "budget 900 examples" in page_of(report_of(tmp_path)).words
     data = json.loads((tmp_path / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps(data | {"budget": {"examples": 0}}))
-    with pytest.raises(DamagedFile, match="budget of examples=0"):
+    with pytest.raises(DamagedFile, match="a budget of examples must be an integer"):
         report_of(tmp_path)
 
 
