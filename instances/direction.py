@@ -176,7 +176,7 @@ def thresholds(m: int) -> tuple[float, ...]:
 
 
 def hermite(highest: int, u: Ball) -> list[Ball]:
-    """Evaluate the monic Hermite polynomials H_0 .. H_most: E H_j H_k = k! where j = k, else 0.
+    """Evaluate the monic Hermite polynomials H_0 .. H_highest: E H_j H_k = k! where j = k, else 0.
 
     >>> hermite(3, arb(2))[3]
     2.00000000000000

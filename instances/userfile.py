@@ -152,7 +152,7 @@ def pickled(value: Any, what: str) -> bytes:
         return stream.getvalue()
     except Exception as error:  # whatever an object of a user raises
         raise UsageError(
-            f"{what} cannot be handed to another process: {one_line(error, 200)}; give jobs=1"
+            f"{what} cannot be handed to another process: {one_line(error, 200)}"
         ) from error
 
 

@@ -42,7 +42,11 @@ from tests.waiting import NEVER  # noqa: E402
 collect_ignore_glob = ["hardness/learners/boundary/learners/*.py"]
 
 # Tests that wait for processes of learners and workers: begun first, while others compute.
-WAITING = ("tests/hardness/learners/boundary/", "tests/hardness/sweep/", "tests/test_newcomer.py")
+WAITING = (
+    "tests/hardness/learners/boundary/",
+    "tests/hardness/runs/test_jobs.py",
+    "tests/test_newcomer.py",
+)
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(

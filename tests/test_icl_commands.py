@@ -96,8 +96,8 @@ def layers(p, q):
 
 LAW = Prompts.named(3, 8, "diag(1,2,3)", "toeplitz(0.5)", 0.3)
 NONE = [
-    (moments, {"n": 1, "d": 0, "most": 2}, "^n=1, d=0"),
-    (moments, {"n": 1, "d": 1, "most": -1}, "^moments up to -1"),
+    (moments, {"n": 1, "d": 0, "highest": 2}, "^n=1, d=0"),
+    (moments, {"n": 1, "d": 1, "highest": -1}, "^moments up to -1"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "^0 layers given"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 1, "noise": -1.0}, "noise=-1"),
     (steps.chebyshev_steps, {"layers": 2, "low": 0.0, "high": 1.0}, "interval"),

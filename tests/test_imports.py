@@ -170,7 +170,7 @@ def test_certify_of_a_parity_imports_no_estimate():
     assert not [name for name in done.stdout.split() if name.startswith("hardness.lwe")]
 
 
-ROOMS = [f"hardness.{room}" for room in ("runs", "sweep", "bounds", "oracles", "learners")]
+ROOMS = [f"hardness.{room}" for room in ("runs", "bounds", "oracles", "learners")]
 
 
 @pytest.mark.parametrize("package", ["hardness", "instances", *ROOMS])

@@ -22,7 +22,7 @@ PROOFS = re.compile(r"mathematics\.md|references\.md|certificate-format\.md")
 UNWRITTEN = {
     f"docs/{name}.md"
     for name in (
-        *("design", "estimate", "estimate-formulas", "growth", "least", "python", "reports"),
+        *("design", "growth", "least", "python", "reports"),
         *("rungs", "sweeps", "sources"),
     )
 }

@@ -120,7 +120,7 @@ def estimate(
         raise UsageError("--peer compares at the peer's own level: leave out --success")
     level = SUCCESS if success is None else float(success)
     if not 0.5 <= level <= MOST_SUCCESS:
-        raise refused("success", success, "a probability from 0.5 to 1 - 1e-12")
+        raise refused("--success", success, "a probability from 0.5 to 1 - 1e-12")
     models, shape = asked.get("model") or ("default",), asked.get("shape")
     settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:

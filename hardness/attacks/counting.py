@@ -326,7 +326,7 @@ def _many_relations(a: Residues, q: int, rng: np.random.Generator) -> bool:
 
 
 def _counts(length: int, q: int, largest: int) -> NDArray[np.float64]:
-    """Compute log2 of the number of vectors mod q whose square norm is at most 0, 1, .., most.
+    """Compute log2 of the number of vectors mod q whose square norm is at most 0, 1, .., largest.
 
     >>> 2 ** _counts(3, 5, 4)
     array([ 1.,  7., 19., 27., 33.])

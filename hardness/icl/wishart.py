@@ -28,9 +28,9 @@ _BLOCK = 1 << 22  # numbers drawn at a time
 
 @lru_cache(maxsize=64)
 def moments(n: int, d: int, highest: int) -> tuple[fmpq, ...]:
-    """Return m_0 .. m_most, m_j = E tr(S^j) / d with S = (1/n) sum_i x_i x_i^T, x_i ~ N(0, I_d).
+    """Return m_0 .. m_highest, m_j = E tr(S^j) / d with S = (1/n) sum_i x_i x_i^T, x_i ~ N(0, I_d).
 
-    Exact rationals. Raises UsageError for n, d < 1 or most outside of 0 .. 400. [HSS92]
+    Exact rationals. Raises UsageError for n, d < 1 or highest outside of 0 .. 400. [HSS92]
 
     >>> [str(m) for m in moments(20, 5, 3)]
     ['1', '1', '13/10', '201/100']

@@ -1,9 +1,4 @@
-"""Kannan's embedding: the lattices in which secret and errors are the shortest vector.
-
-(e, nu s', sigma_e) is short: errors of m samples, entries of the secret scaled by nu =
-sigma_e/sigma_s [BG14], a last coordinate. n - kept further samples are spent on entries of the
-secret that are wider than errors [ACPS09]: dimension d = m + n + 1, volume q^m nu^kept sigma_e.
-"""
+"""The lattices of Kannan's embedding, of which `usvp` says what they are and when one succeeds."""
 
 from collections.abc import Callable
 

@@ -320,7 +320,8 @@ def modulus(text: str, key: str = "q") -> int:
         integer = long_integer(text, key)
     require(
         integer >= 2 and integer.bit_length() <= _MOST_BITS,
-        f"{key}={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
+        f"{key} must be an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1, got "
+        f"{cut(text, 60)}",
     )
     return integer
 

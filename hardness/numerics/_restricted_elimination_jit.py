@@ -44,7 +44,7 @@ def run_trials(
 
     words (N, words), bit j + 1 being a_j; codes (N,) uint8. A trial keeps some of the n
     coordinates, solves as many equations, drawn at random, and passes where the solution has the
-    weight (0: any) and fails at most `limit` of the first `checked` equations. found (words,)
+    weight (0: any) and fails at most `limit` of the first `checked` equations. solutions (words,)
     receives it. Returns the trial, or -1.
     """
     size, width = words.shape

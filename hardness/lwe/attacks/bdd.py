@@ -30,9 +30,8 @@ def bdd(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> best = bdd(parse_parameters(kyber, samples=512), DEFAULT)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> best = bdd(resolve_instance("ml-kem-512").parameters, DEFAULT)
     >>> best.beta, best.eta, best.d, round(best.rop, 2)
     (389, 422, 1005, 140.2)
     """

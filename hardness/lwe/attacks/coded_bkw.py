@@ -49,9 +49,8 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost, of parameters in normal form.
 
     >>> from hardness.lwe.models import ROUGH
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> round(coded_bkw(parse_parameters(kyber, samples=512), ROUGH).rop, 1)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> round(coded_bkw(resolve_instance("ml-kem-512").parameters, ROUGH).rop, 1)
     178.6
     """
     reason = no_bias(parameters) or parameters.too_few or parameters.no_rows

@@ -28,9 +28,8 @@ def dual(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> best = dual(parse_parameters(kyber, samples=512), DEFAULT)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> best = dual(resolve_instance("ml-kem-512").parameters, DEFAULT)
     >>> best.beta, best.d, round(best.rop, 1)
     (423, 1014, 149.6)
     """

@@ -40,9 +40,8 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import DEFAULT
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> best = dual_hybrid(parse_parameters(kyber, samples=512), DEFAULT)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> best = dual_hybrid(resolve_instance("ml-kem-512").parameters, DEFAULT)
     >>> round(best.rop, 1)
     138.7
     """

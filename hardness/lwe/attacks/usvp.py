@@ -37,9 +37,8 @@ def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     """Estimate the attack at its least cost.
 
     >>> from hardness.lwe.models import ROUGH
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> best = usvp(parse_parameters(kyber, samples=512), ROUGH)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> best = usvp(resolve_instance("ml-kem-512").parameters, ROUGH)
     >>> best.beta, best.m, best.d, round(best.rop, 2)
     (406, 485, 998, 118.55)
     """
@@ -59,9 +58,8 @@ def usvp_at(parameters: LweParameters, setting: Setting, beta: int, m: int) -> F
     """Estimate the attack at a block size and a number of samples; a note says if it fails.
 
     >>> from hardness.lwe.models import ROUGH
-    >>> from hardness.lwe.parameters import parse_parameters
-    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
-    >>> below = usvp_at(parse_parameters(kyber, samples=512), ROUGH, 405, 485)
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> below = usvp_at(resolve_instance("ml-kem-512").parameters, ROUGH, 405, 485)
     >>> round(below.rop, 2), below.note
     (118.26, 'blocks too small for the vector to stand out')
     """
