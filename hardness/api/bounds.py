@@ -297,7 +297,7 @@ def verify(
     confidence: "Number" = 0.99,
     seed: int = 0,
 ) -> "Verification":
-    """Sample correlations beside the certified ones, and the real layer against the formula.
+    """Compare sampled correlations with the certified ones, and the real layer with the formula.
 
     source: a SPEC, a folder of `hardness generate`, functions of a file ("path.py:Name"), or a
     folder of layers. members: how many are drawn at random; samples: on how many points. The

@@ -42,9 +42,9 @@ def learn(
     force: bool = False,
     **limits: Unpack[Limits],
 ) -> "Run":
-    """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
+    """Run one learner on an instance of a SPEC, on tokens that your layer labels, or on data.
 
-    learner: its name, "path.py:Name", or an object of yours. source: a SPEC, a folder of examples,
+    learner: its name, "path.py:Name", or your own object. source: a SPEC, a folder of examples,
     a file of samples (a, b), or data: a pair of arrays (x, y), both (n, k, d), or a .npz or
     .safetensors of them. Labels y of the first token alone are (n, 1, d), or (n,) if each is a
     number. a, b: samples in a file each, in place of source; spec: the family of a file of samples.
@@ -56,10 +56,9 @@ def learn(
     that standard deviation (0).
 
     The risk is measured on fresh examples, the error on data on a fifth of them, which is held out.
-    Of what comes back `layer` is the one that `staged`, `levenberg`, `student` or a learner of
-    yours found, which
-    save_layer writes, and `model` the trained module of a learner of torch, for save_model. limits:
-    of `Limits`. Raises UsageError for what cannot be run.
+    `layer` of the result is the one that `staged`, `levenberg`, `student` or your learner fitted,
+    which save_layer writes. `model` is the trained module of a learner of torch, for save_model.
+    limits: of `Limits`. Raises UsageError for what cannot be run.
 
     >>> learn("elimination", "parity:d=16,m=3").passed
     True

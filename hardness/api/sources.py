@@ -163,7 +163,7 @@ def family(source: "Source") -> "Family":
 
 
 def learner(source: object, *, key: str | None = None) -> "Learner":
-    """Return the learner that a string names, or make one of an object of yours.
+    """Return the learner that a string names, or make one of your own object.
 
     An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
     as in a file for `path.py:Name`; it runs in this process or its workers. Its runs are kept in

@@ -69,7 +69,7 @@ class StoredCheck:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification(Result):
-    """What sampling says about members, beside what is certified of them.
+    """What sampling shows about members, compared with what is certified.
 
     largest: the largest correlation of two different members in size, sampled, and certified or
     over all points (`known`), where it is; worst: the largest difference of both. dimension:

@@ -26,7 +26,7 @@ from hardness.cli.options import (
 )
 from hardness.cli.output import output
 
-_TEACHER = "A layer of yours"
+_TEACHER = "Your layer"
 
 
 @click.command(cls=Command, short_help="Run one learner on one instance.")
@@ -69,9 +69,9 @@ _TEACHER = "A layer of yours"
 @option("--noise", "Standard deviation of the label noise.", NUMBER, shown="0", section=_TEACHER)
 @output("Write the JSON to this file.")
 def learn(learner: str, source: str | None = None, **options: Any) -> Any:
-    """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
+    """Run one learner on an instance of a SPEC, on tokens that your layer labels, or on data.
 
-    SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,
+    SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or your data: x and y,
     both (n, k, d), in a .npz or .safetensors. Labels y of the first token alone are (n, 1, d), or
     (n,) if each is a number. The risk is measured on fresh examples, the error on data on a fifth
     of them, which is held out.

@@ -102,7 +102,7 @@ def conformance(
 
 
 def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
-    """Check that an object of yours keeps to the protocol of learners, as `learners check` does.
+    """Check that your object keeps to the protocol of learners, as `learners check` does.
 
     learner: a function learn(x, y), an estimator, a torch module, or what has learn(oracle, rng).
     specs: of small families to try it on. It runs in this process. Raises ToolkitError with the

@@ -42,7 +42,7 @@ class Spread(NamedTuple):
 
 
 class Game(Run, frozen=True, kw_only=True, eq=False):
-    """A run against the adversary: what each query ruled out, and the certified bound beside it.
+    """A run against the adversary: what each query eliminated, and the certified bound.
 
     certified: the queries that any learner must be allowed to recover the member in every game, at
     the oracle's tolerance, for families of two values. It is None for other families, for more than

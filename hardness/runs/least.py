@@ -418,7 +418,7 @@ def bracket(low: int, high: int | None) -> str:
 
 
 class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Thresholds of learners over sizes, beside certified floors.
+    """Thresholds of learners over sizes, and the certified lower bounds.
 
     spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
     size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
