@@ -155,7 +155,7 @@ WRONG = [  # old and new text, the exit code of `learn`, words of the one line t
 def test_what_is_wrong_in_a_family_is_one_line(hardness):
     for old, new, code, words in WRONG:
         edited(old, new)
-        noise = {"noise is": ",noise=3/4", "noise=3/": ",noise=3/4", "noise re": ",noise=0.3"}.get(
+        noise = {"noise is": ",noise=3/4", "noise mu": ",noise=3/4", "noise re": ",noise=0.3"}.get(
             words[:8], ""
         )
         found = hardness("learn", "lowdegree:degree=1", f"{NAME}:d=5,m=3{noise}")
