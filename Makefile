@@ -16,7 +16,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster test-browser ladder-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster ladder-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -42,10 +42,6 @@ test-plugins: $(VENV)/.plugins
 
 test-cluster: $(VENV)/.cluster
 	$(call MARKED,cluster)
-
-# Skipped, with the reason, where there is no Chromium with its driver.
-test-browser: $(VENV)/.browser
-	$(call MARKED,browser) -rs
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
@@ -164,10 +160,6 @@ $(VENV)/.plugins: $(VENV)/.test
 
 $(VENV)/.docs: $(VENV)/.test
 	$(PIP) $(EDITABLE) '.[test,docs]'
-	@touch $@
-
-$(VENV)/.browser: $(VENV)/.test
-	$(PIP) $(EDITABLE) '.[test,browser]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.test

@@ -22,7 +22,7 @@ from typing import Any
 
 from timing import hardness  # isort: skip
 
-from hardness.report.figures import FIGURES, draw, numbers
+from hardness.report.figures import FIGURES, draw, rows_of
 from instances.disk import read_json, write_bytes, write_json
 from instances.errors import UsageError
 
@@ -74,12 +74,13 @@ class Picture:
         with self._scratch() as folder:
             done = self._run(folder)
             if not self.spec:
-                return numbers(self.figure, folder / self.takes)
+                return {"figure": self.figure} | rows_of(self.figure, folder / self.takes)
             (folder / "numbers.json").write_text(done, encoding="utf-8")
-            return read_json(folder / "numbers.json")
+            made = read_json(folder / "numbers.json")
+            return {key: value for key, value in made.items() if key != "caption"}
 
     def drawn(self) -> bytes:
-        return draw(self.figure, read_json(self.data))
+        return draw(self.figure, read_json(self.data)).file("svg")
 
     def drawn_by_script(self) -> bytes:
         """Run its script in a scratch folder, after the command, and give what it drew."""

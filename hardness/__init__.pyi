@@ -27,7 +27,7 @@ from .bounds.check import Checked as Checked
 from .bounds.verify import Verification as Verification
 from .lwe.grid import Grid as Grid, SearchResult as SearchResult
 from .lwe.record import Estimate as Estimate, Estimates as Estimates
-from .report.figures import Picture as Picture
+from .report.style import CaptionedFigure as CaptionedFigure
 from .runs.attack import AttackResult as AttackResult, Attacks as Attacks
 from .runs.comparison import Comparison as Comparison
 from .runs.conformance import check_learner as check_learner

@@ -1,52 +1,57 @@
-"""What drawn figures say, and the rows that they are drawn from."""
+"""What drawn figures show: the artists of matplotlib and their data."""
 
-from xml.etree import ElementTree
+import numpy as np
+from matplotlib.colors import same_color
 
-from hardness.report.figures import draw
-
-
-def texts(svg):
-    """Give the texts of a picture, in order."""
-    root = ElementTree.fromstring(svg)
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    return [line for e in root.iter("{http://www.w3.org/2000/svg}text") for line in e.itertext()]
+from hardness.report.style import COLOURS, style_of
 
 
-def said(name, data):
-    """Draw a figure as svg, and give all its texts in one line."""
-    return " | ".join(texts(draw(name, data)))
+def titles(figure):
+    """Give the panels of a figure by their titles."""
+    return {ax.get_title(loc="left"): ax for ax in figure.axes}
 
 
-def panels_of(picture):
-    """Give the panels of a picture, with the rows that stand in it once in each of their layers."""
-    held = picture.get("datasets", {})
-
-    def filled(part):
-        if isinstance(part, list):
-            return [filled(one) for one in part]
-        if not isinstance(part, dict):
-            return part
-        if part.get("name") in held and len(part) == 1:
-            return {"values": held[part["name"]]}
-        return {key: filled(one) for key, one in part.items()}
-
-    return filled(picture["concat"])
-
-
-def rows_of(chart):
-    """Give the rows of all layers of a picture or of its panels, each once."""
+def points(ax, *, colour=None, filled=None):
+    """Give the (x, y) of all marks of axes, of a colour or filled where that is asked."""
     found = []
-    whole = isinstance(chart, dict) and "concat" in chart
-    for rows in _rows_of(panels_of(chart) if whole else chart):
-        found += [] if rows in found else [rows]
-    return [row for rows in found for row in rows]
+    for line in ax.get_lines():
+        if line.get_marker() in ("", "None", None) or not len(line.get_xdata()):
+            continue
+        if colour is not None and not same_color(line.get_color(), colour):
+            continue
+        if filled is not None and (line.get_markerfacecolor() != "none") is not filled:
+            continue
+        found += list(zip(map(float, line.get_xdata()), map(float, line.get_ydata()), strict=True))
+    return sorted(found)
 
 
-def _rows_of(chart):
-    if isinstance(chart, list):
-        return [rows for one in chart for rows in _rows_of(one)]
-    if not isinstance(chart, dict):
-        return []
-    own = chart.get("data", {}).get("values")
-    rest = [one for key, one in chart.items() if key != "data"]
-    return [*([own] if own else []), *(rows for one in rest for rows in _rows_of(one))]
+def of(learner):
+    """Give the colour of a learner that stands alone."""
+    return style_of(learner).colour
+
+
+def certified(ax):
+    """Give the (x, y) of the black lines of axes, which are what is certified."""
+    lines = [line for line in ax.get_lines() if same_color(line.get_color(), "black")]
+    return [
+        list(zip(map(float, line.get_xdata()), map(float, line.get_ydata()), strict=True))
+        for line in lines
+    ]
+
+
+def legend(figure):
+    """Give the labels of all legends of a figure."""
+    every = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
+    return [text.get_text() for one in every for text in one.get_texts()]
+
+
+def drawn_values(ax):
+    """Give every number that artists of axes are drawn at."""
+    found = [line.get_ydata() for line in ax.get_lines()]
+    found += [[bar.get_height()] for bar in ax.patches]
+    found += [image.get_array().compressed() for image in ax.get_images()]
+    found += [path.vertices.ravel() for c in ax.collections for path in c.get_paths()]
+    return np.concatenate([np.asarray(part, float).ravel() for part in found] or [np.array([])])
+
+
+assert len(set(COLOURS)) == len(COLOURS)

@@ -137,14 +137,14 @@ MISTAKES = """\
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
-2 figure sda parity:d=8,m=2 --out f.jpg | .svg, .pdf or .png
+2 figure sda parity:d=8,m=2 --out f.jpg | must end in .svg, .pdf or .png, got f.jpg
+2 figure sda parity:d=8,m=2 --out f.svg --width 0 | width must be between 1 and 100 inches, got 0
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
 2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
 2 figure sda two.py:Wide --json | of 2^40 points
 2 figure walsh two.py:Real --json | is not -1 or +1
-2 figure sda parity:d=8,m=3 --out a.svg --format png | a.svg | png
-2 figure correlations c.json --out d.svg | not of a file such as a certificate | was given
+2 figure correlations c.json --out d.svg | not of a file such as a certificate
 2 generate lwr:n=4,q=16,p=2,beta=40 --out x | the parameter of lwr 'beta' is gone: leave it out
 2 generate parity:d=8,m=2 | --out
 1 generate parity:d=8,m=2 --examples 1000000000000000000 --out x | disk

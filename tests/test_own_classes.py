@@ -156,7 +156,7 @@ def test_a_class_without_a_file_works_but_has_no_lasting_key(conj):
     assert front.verify(Conj(d=6, w=2), samples=5000).agrees
     assert front.least(Conj(d=5, w=2), "lowdegree:degree=1", seeds=6, total=5000, jobs=1).cells
     assert front.learn("lowdegree", Conj(d=6)).spec == "Conj:d=6,w=3"
-    assert front.figure("correlations", Conj(d=6)).data["members"] == 20
+    assert len(front.figure("correlations", Conj(d=6)).rows) > 1
     assert front.stress("trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none").climbs
     with pytest.warns(UserWarning, match="runs of lowdegree are not kept"):
         front.compare(Conj, "d=5..6", "lowdegree", jobs=1, out="z")

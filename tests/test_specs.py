@@ -155,11 +155,11 @@ LEARNERS = [
     *((text, "write path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
 ]
 PROBLEMS = [  # as `estimate` reads them, beyond families
-    ("lwe:n=64,q=1,sigma=3", "q=1 given"),
-    ("lwe:n=64,q=2^70000,sigma=3", "q=2^70000 given"),
+    ("lwe:n=64,q=1,sigma=3", "got 1"),
+    ("lwe:n=64,q=2^70000,sigma=3", "got 2^70000"),
     ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
     ("lwe:n=64,q=3329", "error=gaussian given with no size"),
-    ("lwe:n=64,q=3329,error=ternary,weight=8", "weight=8 given without a number of samples"),
+    ("lwe:n=64,q=3329,error=ternary,weight=8", "unknown parameter of lwe 'weight'"),
     ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
     ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
     ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),

@@ -8,13 +8,10 @@ import math
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from statistics import median
 
 from hardness.learners.lifted import Cubic, LeastSquares, tensor
-from hardness.report.plot import Axis, panels, plot
-from hardness.report.style import GREY, Style, series_style
-from hardness.report.vega import write
+from hardness.report.style import GREY, cost_axis, panels, series_look, styled
 from instances import parse
 from instances.cubic import coefficients, power
 
@@ -43,40 +40,47 @@ def errors(family, seed):
         yield count * family.k / features.rank(boolean=False), max(error, 1e-33)
 
 
-def rows(family):
-    """Rows of all numbers of heads; no two members have the same tokens."""
+def curves(family):
+    """Give, by number of heads, multiples and errors: medians and ranges over the members.
+
+    No two members have the same tokens.
+    """
     for i, m in enumerate(HEADS):
         seeds = range(i * SEEDS, (i + 1) * SEEDS)
-        runs = [errors(replace(family, m=m), seed) for seed in seeds]
-        for points in zip(*runs, strict=True):
-            every = [error for _, error in points]
-            ends = {"low": min(every), "high": max(every)}
-            yield {"heads": f"{m} heads", "times": points[0][0], "error": median(every), **ends}
-    if family.noise:
-        yield from ({"heads": "1 / x", "times": x, "error": 1 / x} for x in (1.05, 200))
+        runs = [list(errors(replace(family, m=m), seed)) for seed in seeds]
+        times = [times for times, _ in runs[0]]
+        yield m, times, [[error for _, error in point] for point in zip(*runs, strict=True)]
+
+
+@styled
+def draw(family):
+    """Draw a panel without noise, and one with noise of variance 1."""
+    figure, axes = panels(2)
+    for ax, noise in zip(axes, (Fraction(0), Fraction(1)), strict=True):
+        noisy, every = replace(family, noise=noise), []
+        for i, (m, times, points) in enumerate(curves(noisy)):
+            look, every = series_look(i), every + points
+            ax.fill_between(
+                times, [min(p) for p in points], [max(p) for p in points],
+                color=look.colour, alpha=0.15, linewidth=0,
+            )  # fmt: skip
+            middle = [median(p) for p in points]
+            ax.plot(times, middle, color=look.colour, marker=look.marker, label=f"{m} heads")
+        cost_axis(ax, [error for point in every for error in point])
+        ax.set_xlabel("x = examples · k / rank of the features")
+        if noise:
+            ax.set(title="Noise of variance 1", xscale="log")
+            ax.set_ylabel("excess error, in noise variances")
+            ends = [1.05, 200]
+            ax.plot(ends, [1 / x for x in ends], "--", color=GREY, label="1 / x")
+        else:
+            ax.set(title="Without noise", ylabel="relative squared error")
+        ax.legend()
+    figure.caption = f"Least squares on {family.spec}: error of an entry on fresh tokens."
+    return figure
 
 
 if __name__ == "__main__":
     spec, out = sys.argv[1:]
-    styles = {
-        f"{m} heads": replace(series_style(i), marks=("band", "line", "point"))
-        for i, m in enumerate(HEADS)
-    }
-    styles["1 / x"] = Style(colour=GREY, dash=(5, 3), marks=("line",))
-    charts = [
-        plot(
-            rows(replace(parse(spec), noise=noise)),
-            x=Axis("times", "x = examples · k / rank of the features", scale=scale),
-            y=Axis("error", title, scale="log"),
-            by="heads",
-            styles=styles,
-            title="Noise of variance 1" if noise else "Without noise",
-            size=(330, 230),
-        )
-        for noise, scale, title in (
-            (Fraction(0), "linear", "relative squared error, fresh tokens"),
-            (Fraction(1), "log", "excess error of an entry, in noise variances"),
-        )
-    ]
-    Path(out).write_bytes(write(panels(*charts, title=f"Least squares on {spec}"), "svg"))
+    draw(parse(spec)).savefig(out)
     print(f"{out}: {', '.join(map(str, HEADS))} heads")

@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from hardness.report.plot import Axis, panels, plot
-from hardness.report.style import series_style
-from hardness.report.vega import write
+from hardness.report.style import cost_axis, panels, series_look, styled
 from hardness.runs import Comparison
 from instances import numbers
 
@@ -20,14 +18,12 @@ PANELS = {  # by stage; two attempts at a polish are one, and "single" is no sta
 }
 
 
-def rows(comparison, stages):
-    """Rows of the medians: the value, the stage, the error that it left."""
-    for stage in stages:
-        for spec, value in zip(comparison.specs, comparison.values, strict=True):
-            runs = [run for run in comparison.runs if run.spec == spec]
-            found = [error for run in runs if (error := left(run).get(stage)) is not None]
-            error = max(median(found), 1e-33) if found else None
-            yield {"series": stage, "value": numbers.write(value), "error": error}
+def medians(comparison, stage):
+    """Medians of the errors that a stage left, by value; none where no run came so far."""
+    for spec in comparison.specs:
+        runs = [run for run in comparison.runs if run.spec == spec]
+        errors = [error for run in runs if (error := left(run).get(stage)) is not None]
+        yield max(median(errors), 1e-33) if errors else None
 
 
 def left(run):
@@ -36,22 +32,26 @@ def left(run):
     return last | ({"risk": run.risk.value} if run.risk else {})
 
 
+@styled
+def draw(comparison):
+    """Draw a panel a group of stages."""
+    figure, axes = panels(len(PANELS))
+    values = [numbers.write(value) for value in comparison.values]
+    looks = {stage: series_look(i) for i, stage in enumerate(sum(PANELS.values(), ()))}
+    for ax, (title, stages) in zip(axes, PANELS.items(), strict=True):
+        lines = {stage: list(medians(comparison, stage)) for stage in stages}
+        ax.set(title=title, xlabel=comparison.parameter, ylabel="relative squared error")
+        cost_axis(ax, [y for line in lines.values() for y in line])
+        for stage, line in lines.items():
+            look = looks[stage]
+            ax.plot(values, line, color=look.colour, marker=look.marker, label=stage)
+        ax.legend()
+    figure.caption = f"{comparison.spec}, medians of {comparison.seeds} seeds."
+    return figure
+
+
 if __name__ == "__main__":
     folder, out = sys.argv[1:]
     comparison = Comparison.load(Path(folder) / "results.json")
-    values = [numbers.write(value) for value in comparison.values]
-    stages = [stage for panel in PANELS.values() for stage in panel]
-    charts = [
-        plot(
-            rows(comparison, shown),
-            x=Axis("value", comparison.parameter, scale="names", names=values),
-            y=Axis("error", "relative squared error", scale="log"),
-            styles={stage: series_style(i) for i, stage in enumerate(stages)},
-            title=title,
-            size=(310, 200),
-        )
-        for title, shown in PANELS.items()
-    ]
-    title = f"{comparison.spec}, medians of {comparison.seeds} seeds"
-    Path(out).write_bytes(write(panels(*charts, title=title), "svg"))
-    print(f"{out}: {len(values)} values of {comparison.parameter}")
+    draw(comparison).savefig(out)
+    print(f"{out}: {len(comparison.values)} values of {comparison.parameter}")

@@ -36,7 +36,7 @@ def demo(
     for all cores. Raises AlreadyExists for files there that no demo made, unless forced.
     """
     from hardness.report.demo import Demo
-    from hardness.report.page.build import save
+    from hardness.report.page import save
 
     out, seed = Path(located("out", out)), integral("seed", seed, 0)
     _require_own(out, force)

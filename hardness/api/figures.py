@@ -1,18 +1,18 @@
 """What people look at: the page of runs, figures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 from hardness.api import sources
-from hardness.api.limits import cores
-from instances.arguments import located, one_of, switch, text_argument
+from instances.arguments import located, number_between, text_argument
 from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from hardness.api.sources import Source
-    from hardness.report.figures import Picture
+    from hardness.report.style import CaptionedFigure
     from hardness.runs import Comparison, Least, Stress
     from hardness.runs.results import Runs
     from instances.result import Answer, Result
@@ -24,7 +24,6 @@ def report(
     source: "File",
     out: "File | None" = None,
     *,
-    jobs: int | None = None,
     force: bool = False,
 ) -> "Comparison | Least | Stress | Runs | Answer":
     """Read runs again, or write one HTML file of all of them to `out`.
@@ -38,109 +37,143 @@ def report(
     try:
         if out is None:
             return record_of(path)
-        return _page(path, Path(located("out", out)), cores(jobs), force)
+        return _page(path, Path(located("out", out)), force)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of what `hardness compare`, `least`, `stress` or `sweep` wrote"
         ) from error
 
 
-def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
-    from hardness.report.page.build import report_of
-    from hardness.report.page.write import write
+def _page(source: Path, out: Path, force: bool) -> "Answer":
+    from hardness.report.page import page_of, render
     from instances.disk import write_text
     from instances.result import Answer
 
-    made = report_of(source)
-    html = write(made, jobs)
+    made = page_of(source)
+    html = render(made)
     write_text(out, html, force=force)
     data = {
         "source": str(source),
         "report": str(out),
         "title": made.title,
-        "runs": len(made.runs),
-        "charts": [chart.key for chart in made.charts],
-        "certificates": len(made.cards),
+        "runs": made.runs,
+        "figures": made.figures,
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, told=f"{out}: {len(made.runs)} runs")
+    return Answer(data=data, told=f"{out}: {made.runs} runs")
 
 
 def figure(
-    name: str | None = None,
-    source: "Source | Result | None" = None,
+    name: str,
+    source: "Source | Result",
+    *,
+    ax: Any = None,
+    width: float | None = None,
+    where: str | None = None,
+    beside: "File | Least | None" = None,
+) -> "CaptionedFigure":
+    """Draw a figure as an object of matplotlib, which one edits and saves.
+
+    Args:
+        name: which figure; `hardness figure` lists them.
+        source: a SPEC or family, what a function gave back, or the file or folder of a command.
+        ax: axes to draw into, as many as the figure has panels; none: a new figure.
+        width: of a new figure, in inches; a column of a paper is 3.3 wide.
+        where: which runs of a sweep, as "m == 3".
+        beside: what `least` gave back or wrote, shown in both-sides in place of what runs spent.
+
+    Returns:
+        A `matplotlib.figure.Figure` with `caption`, and `rows`, the data drawn. With `ax` it is the
+        figure of these, which has neither.
+
+    Raises:
+        UsageError: for a source of another kind, or axes of another number.
+        DamagedFile: for a file that does not hold what is drawn.
+
+    >>> drawn = figure("sda", "parity:d=40,m=4", width=3.3)
+    >>> _ = drawn.axes[0].set_title("SDA of parities")
+    >>> drawn.get_size_inches().tolist()[0]
+    3.3
+    """
+    from hardness.report.figures import draw
+
+    return draw(name, _data(name, source, where, beside), ax=ax, width=_inches(width))
+
+
+def list_figures() -> "Answer":
+    """List the figures: what each shows, and what it is drawn from."""
+    from hardness.report.figures import FIGURES, listed
+    from instances.result import Answer
+
+    every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
+    return Answer(data={"figures": every}, told=listed())
+
+
+def figure_file(
+    name: str,
+    source: "Source | Result",
     out: "File | None" = None,
     *,
-    format: Literal["svg", "pdf", "png"] | None = None,
-    style: Literal["paper", "talk"] = "paper",
+    width: float | None = None,
     where: str | None = None,
     beside: "File | None" = None,
     force: bool = False,
-) -> "Picture | Answer":
-    """Draw a figure of a SPEC, of what a function gave back, or of what a command wrote.
+) -> "Answer":
+    """Draw a figure into a file, and give its caption and the data drawn.
 
-    name: of the figure, None to list them. out: FILE.svg, .pdf or .png; without it a notebook shows
-    the picture, which `save` writes. format: of `out` if its name does not say it. style: "talk" is
-    16:9 with larger letters. where: which runs of a sweep, as "m == 3". beside: a folder of
-    `least`, for both-sides. Raises UsageError, DamagedFile, AlreadyExists unless forced.
-
-    >>> figure("sda", "parity:d=40,m=4").to_dict()["spec"]
-    'parity:d=40,m=4,noise=0,rho=3'
+    Arguments are those of `figure`. out: FILE.svg, .pdf or .png. Raises AlreadyExists unless
+    forced.
     """
-    from dataclasses import replace
-
-    from hardness.report.figures import FIGURES, Picture, known, listed, numbers
-    from hardness.report.stored import comparison_of, least_of
-    from hardness.runs import Comparison
-    from instances.disk import refuse_existing, refuse_unwritable
+    from hardness.report.figures import known
+    from instances.disk import refuse_existing, refuse_unwritable, write_bytes
     from instances.result import Answer
 
-    if name is None:
-        if source is not None or out:
-            raise UsageError("figure needs a NAME: `hardness figure` lists them")
-        every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
-        return Answer(data={"figures": every}, told=listed())
-    known(text_argument("name", name))
-    one_of("style", style, ("paper", "talk"))
-    switch("force", force)
-    where = None if where is None else text_argument("where", where)
-    if format is not None:
-        one_of("format", format, ("svg", "pdf", "png"))
-    if source is None:
-        raise UsageError(f"figure {name} needs a SOURCE: {FIGURES[name].takes}")
+    entry = known(text_argument("name", name))
     path = None if out is None else Path(located("out", out))
-    kind = _kind(path, format) if path else None
+    kind = _kind(path) if path else ""
     if path:
         refuse_existing(path, force)
         refuse_unwritable(path)
-    material = _material(name, source)
-    if beside:
-        if name != "both-sides" or not isinstance(material, Path | Comparison):
-            raise UsageError("--beside only applies to both-sides of what `compare` made")
-        runs = comparison_of(material, where) if isinstance(material, Path) else material
-        material, where = (runs, *least_of(Path(located("beside", beside)))), None
-    data = numbers(name, material, where)
-    titles = (data.get(key) for key in ("spec", "about", "title"))
-    of = str(next(filter(None, titles), sources.text_of(source) or type(source).__name__))
-    made = Picture(name=name, of=of, data=data, look=style)
+    data = _data(name, source, where, beside)
+    drawn = entry.draw(data, width=_inches(width))
     if path:
-        made.save(path, force=force, kind=kind)
-    return replace(made, file=str(path)) if path else made
+        write_bytes(path, drawn.file(kind), force=force)
+    told = fill(drawn.caption, 80)
+    data = {"figure": name, **data, "caption": drawn.caption}
+    return Answer(data=data, told=f"{path}\n\n{told}" if path else told)
 
 
-def _kind(out: Path, asked: str | None) -> str:
-    """Take the format from the ending of --out, or from --format where that says none."""
-    from hardness.report.figures import KINDS
+def _inches(width: float | None) -> float | None:
+    return None if width is None else number_between("width", width, 0)
 
-    ending = out.suffix.lstrip(".").lower()
-    if ending in KINDS and asked not in (None, ending):
-        raise UsageError(
-            f"--out {out} ends in .{ending}, and --format says {asked}: leave --format out, or "
-            f"give a name that ends in .{asked}"
-        )
-    if ending not in KINDS and asked is None:
-        raise UsageError(f"{out}: end its name in .svg, .pdf or .png, or give --format")
-    return asked or ending
+
+def _kind(out: Path) -> str:
+    """Take the format from the ending of --out."""
+    kind = out.suffix.lstrip(".").lower()
+    if kind not in ("svg", "pdf", "png"):
+        raise UsageError(f"--out must end in .svg, .pdf or .png, got {out}")
+    return kind
+
+
+def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, Any]:
+    """Collect the data of a figure from whatever its source is."""
+    from hardness.report.figures import known, rows_of
+    from hardness.report.stored import comparison_of, least_of
+    from hardness.runs import Comparison, Least
+
+    entry = known(text_argument("name", name))
+    where = None if where is None else text_argument("where", where)
+    if source is None:
+        raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+    material = _material(name, source)
+    if beside is None:
+        return rows_of(name, material, where)
+    if name != "both-sides" or not isinstance(material, Path | Comparison):
+        raise UsageError("--beside only applies to both-sides of what `compare` made")
+    runs = comparison_of(material, where) if isinstance(material, Path) else material
+    is_least = isinstance(beside, Least)
+    thresholds = (beside,) if is_least else least_of(Path(located("beside", beside)))
+    return entry.rows((runs, *thresholds))
 
 
 def _material(name: str, source: Any) -> Any:

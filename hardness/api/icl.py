@@ -60,8 +60,7 @@ def _seed(given: Study) -> int:
 
 def _answer(found: "Studied", given: Study) -> "Answer":
     """Give a study, and keep it in the folder `out`."""
-    from hardness.report.charts.icl import of_icl
-    from hardness.report.figures import draw
+    from hardness.report.figures import FIGURES
     from hardness.report.icl import words
     from instances.disk import new_folder, write_bytes, write_json
     from instances.result import Answer
@@ -72,7 +71,8 @@ def _answer(found: "Studied", given: Study) -> "Answer":
     if out:
         with new_folder(out, force=given.get("force", False), ours=FILES) as folder:
             write_json(folder / "results.json", data)
-            write_bytes(folder / "figure.svg", draw("icl", of_icl(data)))
+            if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # of curves and steps alone
+                write_bytes(folder / "figure.svg", entry.draw(entry.rows(data)).file("svg"))
         told += f"\n\nwritten: {out}"
     return Answer(data=data, told=told, rows=found._rows())
 

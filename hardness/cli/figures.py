@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hardness.cli.command import Command
-from hardness.cli.options import PATH, Words, argument, jobs, option, specs
+from hardness.cli.options import NUMBER, PATH, argument, option, specs
 from hardness.cli.output import output
 
 
@@ -17,7 +17,6 @@ def _names() -> list[str]:
 
 @click.command(cls=Command, short_help="The page or the table of runs that were made.")
 @argument("source", "The folder or the file.", type=PATH)
-@jobs
 @output(
     "Write the page to this FILE.html.  [default: print the table]",
     "page",
@@ -37,8 +36,12 @@ def report(source: str, **options: Any) -> Any:
 @click.command(cls=Command, short_help="Draw a figure, as svg, pdf or png.")
 @argument("name", "Its name.", _names, required=False)
 @argument("source", "What it is drawn from.", specs, required=False)
-@option("--format", "Format.", Words("svg", "pdf", "png"), shown="as the name of --out ends")
-@option("--style", "talk: 16:9, larger letters and lines.", Words("paper", "talk"), "paper")
+@option(
+    "--width",
+    "Width in inches; a column of a paper is 3.3 wide.",
+    NUMBER,
+    shown="that of the figure",
+)
 @option(
     "--where",
     "Which runs of a sweep: a condition of pandas over the parameters of specs.",
@@ -56,13 +59,19 @@ def figure(name: str | None = None, source: str | None = None, **options: Any) -
     """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
 
     Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
-    .pdf or .png holds the picture; --json prints the numbers in it.
+    .pdf or .png holds the picture, and the caption is printed; --json prints the data drawn. In
+    Python `hardness.figure` gives an object of matplotlib.
     """
     from hardness.api import figures
     from hardness.report.figures import known
 
-    if name:
-        known(name)
-    if source and not ("out" in options or click.get_current_context().params["as_json"]):
+    if name is None:
+        if "out" in options:
+            raise click.UsageError("figure needs a NAME: `hardness figure` lists them")
+        return figures.list_figures()
+    entry = known(name)
+    if source is None:
+        raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+    if not ("out" in options or click.get_current_context().params["as_json"]):
         raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
-    return figures.figure(name, source, **options)
+    return figures.figure_file(name, source, **options)

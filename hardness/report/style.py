@@ -1,32 +1,60 @@
-"""How figures look: one style for paper, talk and page; one colour and one mark a learner."""
+"""How figures look: one style, one colour and one marker a learner, the caption beside.
+
+Figures are made without pyplot: nothing global changes, and threads may draw at once. What a reader
+sets on the figure that comes back, such as limits, fonts or a title, stands.
+"""
 
 import hashlib
-from collections.abc import Iterable
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 from instances.errors import UsageError
 
-Look = Literal["paper", "talk"]
+P = ParamSpec("P")
+R = TypeVar("R")
+Data = dict[str, Any]
+Kind = Literal["svg", "pdf", "png"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+PAGE = 6.8  # inches: the text of a page of a paper, over both columns
+_PANEL = 2.1  # inches that a panel needs across
 
 # Found by a search: a contrast of 3 at least on white, and colours 22 apart at least in CIELAB as
-# they are seen with any kind of colour blindness; shapes tell learners apart as well.
+# they are seen with any kind of colour blindness; markers tell learners apart as well.
 COLOURS = ("#025CDF", "#C8132E", "#2DA867", "#A14E9C", "#D57204", "#676767")
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",  # a saltire
-)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK = "#222222"
 BOUND = "#000000"  # of certified lines
 GREY = "#8A8A8A"
-PALE = "#D0D0D0"
-_GRID = "#E4E4E4"
-_LINE = "M-1.8,0L1.8,0"  # in a legend
+# Behind text, by which it is read on any ground.
+GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.6, "linewidth": 0}
+MOST = 1e300  # what is above that is not drawn
+_RC: Any = {
+    **{"font.size": 8, "axes.titlesize": 8.5, "axes.titleweight": "bold", "legend.fontsize": 8},
+    **{"axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False},
+    **{"axes.grid": True, "axes.grid.axis": "y", "grid.color": "#E4E4E4", "axes.axisbelow": True},
+    **{"lines.markersize": 4.5, "lines.linewidth": 1.2, "lines.markeredgewidth": 1.1},
+    **{"legend.frameon": False, "legend.handlelength": 2.4, "hatch.linewidth": 0.6},
+    **{"text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK},
+    **{"ytick.color": INK, "savefig.facecolor": "white"},
+}
+# Of files: fonts stand in them, and equal figures are equal bytes.
+_SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "hardness"}
+_TIMES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_ABOUT = {"svg": "Description", "pdf": "Subject"}  # where the caption stands in a file
 # Those that mostly stand beside each other differ in both; no two are equal.
 _BUILT_IN = {
     "queries": (0, 0),
@@ -51,131 +79,313 @@ _BUILT_IN = {
     "trivial": (5, 6),
     "flips": (3, 5),
 }
-# Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
-_VARIANTS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    (
-        "M0,-1L.22,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.22,-.31Z",
-        (6, 3),
-    ),
-    ("triangle-right", (6, 2, 1, 2)),
-    ("M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", (1, 2)),
-    ("triangle-left", (6, 3)),
-    ("M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z", (6, 2, 1, 2)),
-    ("M0,-1L.6,0L0,1L-.6,0Z", (1, 2)),
-)
+# Of a learner's second, third, .. parameters in one figure; no learner has these as its own.
+_VARIANTS = (("*", "--"), (">", "-."), ("p", ":"), ("<", "--"), ("h", "-."), ("d", ":"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
-    """How a series is drawn: #RRGGBB, a shape of Vega (a name or an SVG path), dashes in pixels.
-
-    marks: as `plot` lists them. step: "step" where a value holds around its x, "step-after" where
-    it holds until the next. wide: a bar, in units of x. thick: a line, over others. shown: in the
-    legend.
-    """
+class Look:
+    """How a series is drawn: colour as #RRGGBB, marker and line style of matplotlib."""
 
     colour: str = COLOURS[0]
-    shape: str = "circle"
-    dash: tuple[int, ...] = ()
-    marks: tuple[str, ...] = ("line", "point")
-    step: str = ""
-    wide: float = 0.8
-    thick: float = 1.0
-    shown: bool = True
+    marker: str = "o"
+    line: str = "-"
 
     @property
-    def stroke(self) -> bool:
-        """Whether a legend shows it as a stroke."""
-        return self.symbol == _LINE
-
-    @property
-    def symbol(self) -> str:
-        """Its shape in a legend: its mark, a square of what has a face, or a stroke."""
-        if "point" in self.marks:
-            return self.shape
-        return "square" if self.marks[0] in ("band", "bar", "rect") else _LINE
+    def point(self) -> dict[str, Any]:
+        """The arguments of `Axes.plot` for marks without a line."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": "none"}
 
 
-def pale(colour: str) -> str:
-    """Return the colour of a band.
+class CaptionedFigure(Figure):
+    """A figure of matplotlib with its caption, and the rows that it is drawn from.
 
-    >>> pale("#000000"), pale("#FFFFFF")
-    ('#d9d9d9', '#ffffff')
+    Attributes:
+        caption: what the figure shows, for the text beside it; it is not in the picture.
+        rows: the tidy rows, flat dictionaries.
     """
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - 0.15 * (255 - v)):02x}" for v in parts)
+
+    caption: str = ""
+    rows: Sequence[Data] = ()
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Save the figure with its fonts embedded; equal figures give equal files.
+
+        Args:
+            fname: a path or an open file.
+            options: those of `Figure.savefig`.
+        """
+        named = Path(fname).suffix[1:] if isinstance(fname, str | Path) else ""
+        kind = str(options.get("format") or named).lower()
+        if kind in _TIMES:
+            about = {_ABOUT[kind]: self.caption} if self.caption else {}
+            options = {"metadata": {**_TIMES[kind], **about}, **options}
+        with mpl.rc_context(_SAVED), _missing_glyphs():
+            super().savefig(fname, **options)
+
+    def file(self, kind: str, **options: Any) -> bytes:
+        """Give the bytes of the file that `savefig` writes: "svg", "pdf" or "png"."""
+        held = io.BytesIO()
+        self.savefig(held, format=kind, **options)
+        return held.getvalue()
+
+    def svg(self) -> str:
+        """Give the figure as an SVG element for a web page, texts as text."""
+        held = io.StringIO()
+        with mpl.rc_context(_SAVED | {"svg.fonttype": "none"}), _missing_glyphs():
+            super().savefig(held, format="svg", metadata=_TIMES["svg"] | {"Creator": None})
+        return held.getvalue()[held.getvalue().index("<svg") :]
+
+    def _repr_html_(self) -> str:
+        """Show the figure and its caption in a notebook."""
+        from html import escape
+
+        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        return f"<figure>{self.svg()}{caption}</figure>"
 
 
-def wall(colour: str = GREY, dash: tuple[int, ...] = (5, 3), **rest: Any) -> Style:
-    """Return the style of lines upright in a panel, at every x of its rows."""
-    return Style(colour=colour, dash=dash, marks=("wall",), **rest)
+@contextmanager
+def _missing_glyphs() -> Iterator[None]:
+    """Names that a user chose may hold letters that the font lacks: a box stands for each."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
-def style_of(learner: str) -> Style:
-    """Return the style of a learner that stands alone, by its name, parameters aside.
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Draw in the style of this module, whatever matplotlib's own settings are."""
 
-    >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").shape in SHAPES
+    @wraps(draw)
+    def drawn(*given: P.args, **named: P.kwargs) -> R:
+        with mpl.rc_context(_RC):
+            return draw(*given, **named)
+
+    return drawn
+
+
+def panels(
+    count: int,
+    *,
+    ax: Any = None,
+    width: float | None = None,
+    columns: int = 3,
+    ratio: float = 0.82,
+    single: float = 4.2,
+) -> tuple[Figure, list[Axes]]:
+    """Give a figure with as many axes as asked for, or take the axes that are there.
+
+    Args:
+        count: number of panels.
+        ax: axes to draw into, one or a sequence of `count`.
+        width: of the figure in inches; panels stand below each other where it is narrow.
+        columns: panels beside each other, at most.
+        ratio: height of a panel by its width.
+        single: width of a figure of one panel in inches, without `width`.
+
+    Returns:
+        The figure, and its axes in order.
+
+    Raises:
+        UsageError: for another number of axes, or a width below 1 inch.
+    """
+    if ax is not None:
+        axes = list(np.ravel(np.asarray(ax, dtype=object)))
+        if len(axes) != count:
+            raise UsageError(f"ax must hold {count} axes, one a panel, got {len(axes)}")
+        return axes[0].figure, axes
+    wide = (single if count == 1 else PAGE) if width is None else width
+    if not 1 <= wide <= 100:
+        raise UsageError(f"the width must be between 1 and 100 inches, got {wide:g}")
+    across = max(1, min(columns, count, int(wide / _PANEL)))
+    down = -(-count // across)
+    high = max(1.5, min(3.4, ratio * wide / across)) * down + 0.55
+    figure = CaptionedFigure(figsize=(wide, high), layout="constrained")
+    every = figure.subplots(down, across, squeeze=False).ravel()
+    for spare in every[count:]:
+        spare.remove()
+    return figure, list(every[:count])
+
+
+def captioned(figure: Figure, caption: Iterable[str], data: Data) -> Figure:
+    """Put the caption and the rows beside a figure that is ours."""
+    if isinstance(figure, CaptionedFigure):
+        figure.caption = " ".join(" ".join(filter(None, caption)).split())
+        figure.rows = data["rows"]
+    return figure
+
+
+def legend_below(figure: Figure, axes: Sequence[Axes], handles: Sequence[Any]) -> None:
+    """Put one legend of all panels below them; in axes of the caller's, into the last."""
+    if not handles:
+        return
+    longest = max(len(str(one.get_label())) for one in handles)
+    room = figure.get_figwidth() if isinstance(figure, CaptionedFigure) else 3.3
+    columns = max(1, min(len(handles), int(room / (0.5 + 0.058 * longest))))
+    labels = [str(one.get_label()) for one in handles]
+    if isinstance(figure, CaptionedFigure):
+        figure.legend(handles, labels, loc="outside lower left", ncols=columns)
+    else:
+        axes[-1].legend(handles, labels, ncols=columns)
+
+
+def entry(label: str, look: Look, *, line: bool = True) -> Line2D:
+    """Give a legend's entry of a series."""
+    marks = {**look.point, "linestyle": look.line if line else "none"}
+    return Line2D([], [], label=label, **marks)
+
+
+def dodge(ax: Axes, place: int, count: int) -> Any:
+    """Move the marks of one of several series aside by points, so that none hides another.
+
+    The data keep their values: only where they are drawn is moved.
+    """
+    step = min(2.2, 12 / max(count, 1))
+    shift = step * (place - (count - 1) / 2) / 72
+    return ax.transData + ScaledTranslation(shift, 0, ax.figure.dpi_scale_trans)
+
+
+def size_axis(ax: Axes, places: Sequence[float], label: str, *, log: bool = False) -> None:
+    """Put ticks of an axis at the sizes that were run, without those that would overlap."""
+    ax.set_xlabel(shown(label))
+    every = sorted(set(places))
+    if log:
+        ax.set_xscale("log")
+    ends = np.log(every) if log else np.asarray(every, float)
+    apart = (ends[-1] - ends[0]) / 8 if len(every) > 1 else 0
+    kept: list[int] = []
+    for i, place in enumerate(ends):
+        if not kept or place - ends[kept[-1]] >= 0.999 * apart:
+            kept.append(i)
+    ax.xaxis.set_major_locator(FixedLocator([every[i] for i in kept]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    room = 0.06 * (ends[-1] - ends[0]) or (0.1 if log else 0.5)
+    low, high = ends[0] - room, ends[-1] + room
+    ax.set_xlim(*(np.exp([low, high]) if log else (low, high)))
+
+
+def cost_axis(ax: Axes, values: Iterable[float], *, zero: bool = False) -> float:
+    """Make the upright axis logarithmic over whole decades, with a marked floor for zeros.
+
+    Args:
+        ax: the axes.
+        values: what is drawn.
+        zero: whether values of 0 are drawn, at the floor.
+
+    Returns:
+        Where a value of 0 is drawn: at a dotted line labelled 0, a decade below all others.
+    """
+    held = [v for v in values if v and 0 < v < MOST]
+    low = int(np.floor(np.log10(min(held)) + 1e-9)) if held else 0
+    high = int(np.ceil(np.log10(max(held)) - 1e-9)) if held else 1
+    high = max(high, low + 1)
+    has_zero = zero and any(v == 0 for v in values)
+    floor = 10.0 ** (low - max(1, (high - low) // 4))
+    step = -(-(high - low) // 6)
+    ticks = [10.0**e for e in range(low, high + 1, step)]
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(FixedLocator([floor, *ticks] if has_zero else ticks))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    if has_zero:
+        ax.axhline(floor, color=GREY, linestyle=":", linewidth=0.8)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v <= floor else _power(v)))
+    else:
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _power(v)))
+    margin = 10 ** (0.06 * (high - (np.log10(floor) if has_zero else low)))
+    ax.set_ylim((floor if has_zero else 10.0**low) / margin, 10.0**high * margin)
+    return floor
+
+
+def _power(value: float) -> str:
+    exponent = round(float(np.log10(value)))
+    if -4 <= exponent <= 4:
+        return f"{value:g}"
+    return f"$10^{{{exponent}}}$"
+
+
+def shown(text: str, longest: int = 40) -> str:
+    """Give a name that a user chose so that a figure can show it: in one line, not too long.
+
+    Folders of files of code are left out, and nothing in it is a formula.
+
+    >>> shown("mlp"), shown("my/own.py:Net:width=3"), shown("a" * 50, 9)
+    ('mlp', 'own.py:Net:width=3', 'aaaa…aaaa')
+    """
+    head, colon, rest = text.partition(".py:")
+    text = head.rpartition("/")[2] + colon + rest if colon else text
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    if len(text) > longest:
+        half = longest // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text  # a legend leaves out what begins so
+
+
+def style_of(learner: str) -> Look:
+    """Return the look of a learner that stands alone, by its name, parameters aside.
+
+    >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").marker in MARKERS
     (True, True)
     """
     base = _base(learner)
     return _own(base, _place(base))
 
 
-def styles_of(learners: Iterable[str]) -> dict[str, Style]:
-    """Return the styles of learners that stand in one figure, no two of them equal.
+def styles_of(learners: Iterable[str]) -> dict[str, Look]:
+    """Return the looks of learners that stand in one figure, no two of them equal.
 
-    A learner has its own style. Where it stands there with several parameters, the first of these
-    in order of their text has it, the others have its colour with marks and lines of their own.
-    A learner from a file moves on from its own to the colour, then the mark, that fewest others of
-    the figure have.
+    A learner has its own look. Where it stands there with several parameters, the first of these
+    in order of their text has it, the others have its colour with markers and lines of their own.
+    A learner from a file moves on from its own to the colour, then the marker, that fewest others
+    of the figure have.
 
-    >>> found = styles_of(["lowdegree:degree=2", "lowdegree:degree=1", "queries"])
-    >>> found["queries"] == style_of("queries"), found["lowdegree:degree=2"].dash
-    (True, (6, 3))
+    >>> looks = styles_of(["lowdegree:degree=2", "lowdegree:degree=1", "queries"])
+    >>> looks["queries"] == style_of("queries"), looks["lowdegree:degree=2"].line
+    (True, '--')
     """
     groups: dict[str, list[str]] = {}
     names = list(dict.fromkeys(learners))
     for learner in names:
         groups.setdefault(_base(learner), []).append(learner)
-    taken: list[Style] = []
-    found: dict[str, Style] = {}
+    taken: list[Look] = []
+    looks: dict[str, Look] = {}
     for base in sorted(groups, key=lambda name: (name not in _BUILT_IN, name)):
-        own = _own(base, _place(base)) if base in _BUILT_IN else _free(_place(base), taken)
-        taken.append(own)
+        first = _own(base, _place(base)) if base in _BUILT_IN else _free(_place(base), taken)
+        taken.append(first)
         for i, learner in enumerate(sorted(groups[base], key=lambda text: (len(text), text))):
-            found[learner] = _variant(own, i)
-    return {learner: found[learner] for learner in names}
+            looks[learner] = _variant(first, i)
+    return {learner: looks[learner] for learner in names}
 
 
-def series_style(number: int) -> Style:
-    """Return the style of the number-th line of a figure whose lines are no learners."""
-    return Style(colour=COLOURS[number % len(COLOURS)], shape=SHAPES[number % len(SHAPES)])
+def series_look(number: int) -> Look:
+    """Return the look of the number-th line of a figure whose lines are no learners."""
+    return Look(colour=COLOURS[number % len(COLOURS)], marker=MARKERS[number % len(MARKERS)])
 
 
-def _free(place: int, taken: list[Style]) -> Style:
-    """The style from a place on that those of a figure have least in common with."""
-    colours, shapes = ([getattr(one, part) for one in taken] for part in ("colour", "shape"))
-    every = (series_style(place + i) for i in range(len(COLOURS) * len(SHAPES)))
+def _free(place: int, taken: list[Look]) -> Look:
+    """The look from a place on that those of a figure have least in common with."""
+    colours, markers = ([getattr(one, part) for one in taken] for part in ("colour", "marker"))
+    every = (series_look(place + i) for i in range(len(COLOURS) * len(MARKERS)))
 
-    def shared(one: Style) -> tuple[bool, int, int]:
-        return one in taken, colours.count(one.colour), shapes.count(one.shape)
+    def shared(one: Look) -> tuple[bool, int, int]:
+        return one in taken, colours.count(one.colour), markers.count(one.marker)
 
     return min(every, key=shared)
 
 
-def _own(base: str, place: int) -> Style:
-    """The style of a built-in learner, or the style at a place of one that is not."""
+def _own(base: str, place: int) -> Look:
     if base in _BUILT_IN:
-        colour, shape = _BUILT_IN[base]
-        return Style(colour=COLOURS[colour], shape=SHAPES[shape])
-    return series_style(place)
+        colour, marker = _BUILT_IN[base]
+        return Look(colour=COLOURS[colour], marker=MARKERS[marker])
+    return series_look(place)
 
 
-def _variant(own: Style, number: int) -> Style:
+def _variant(first: Look, number: int) -> Look:
     if not number:
-        return own
-    shape, dash = _VARIANTS[(number - 1) % len(_VARIANTS)]
-    return Style(colour=own.colour, shape=shape, dash=dash)
+        return first
+    marker, line = _VARIANTS[(number - 1) % len(_VARIANTS)]
+    return Look(colour=first.colour, marker=marker, line=line)
 
 
 def _base(learner: str) -> str:
@@ -187,64 +397,13 @@ def _base(learner: str) -> str:
     from instances.userfile import split
 
     try:
-        found = split(learner)
-    except UsageError:  # a figure may hold any text
+        own = split(learner)
+    except UsageError:  # rows may hold any text
         return learner
-    if found is None:
+    if own is None:
         return learner.partition(":")[0]
-    return f"{found.path.name}:{found.name}"
+    return f"{own.path.name}:{own.name}"
 
 
 def _place(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode(errors="replace")).digest()[:4])
-
-
-def config(look: Look) -> dict[str, Any]:
-    """Return Vega-Lite's configuration of a look: letters, lines and legends."""
-    scale = 1.6 if look == "talk" else 1.0
-    small, normal, large = 10 * scale, 11 * scale, 12 * scale
-    return {
-        "font": "sans-serif",
-        "background": "white",
-        "padding": 8,
-        "view": {"stroke": None},
-        "axis": {
-            "domainColor": INK,
-            "tickColor": INK,
-            "gridColor": _GRID,
-            "labelColor": INK,
-            "titleColor": INK,
-            "titleFontWeight": "normal",
-            "labelFontSize": small,
-            "titleFontSize": normal,
-            "labelLimit": 260 * scale,
-            "titleLimit": 600,
-        },
-        "axisX": {"grid": False},
-        "legend": {
-            "orient": "bottom",
-            "direction": "horizontal",
-            "columns": 3,
-            "labelFontSize": normal,
-            "titleFontSize": normal,
-            "titleFontWeight": "normal",
-            "labelLimit": 900,
-            "symbolSize": 70 * scale,
-            "symbolStrokeWidth": 1.5 * scale,
-        },
-        "title": {
-            "color": INK,
-            "fontSize": large,
-            "subtitleColor": INK,
-            "subtitleFontSize": normal,
-            "anchor": "start",
-            "fontWeight": "bold",
-            "offset": 8,
-        },
-        "header": {"labelFontSize": normal, "titleFontSize": normal, "titleFontWeight": "normal"},
-        "line": {"strokeWidth": 1.5 * scale},
-        "rule": {"strokeWidth": 1.2 * scale, "color": INK},
-        "point": {"size": 45 * scale, "strokeWidth": 1.5 * scale},
-        "text": {"fontSize": small, "color": INK},
-        "concat": {"spacing": 24},
-    }

@@ -22,7 +22,6 @@ _WORDS = Imported(
         "Grid": "cost.grid_words",
         "Inspection": "inspection.inspection_words",
         "Least": "least.least_words",
-        "Picture": "figures.picture_words",
         "Run": "run.run_words",
         "Runs": "sweep.runs_words",
         "SearchResult": "cost.search_words",

@@ -1,38 +1,39 @@
-"""Every figure: its rows, and the picture that is drawn of these alone."""
+"""Every figure: its rows, the artists that are drawn of them, and the files that are saved."""
 
 import json
 import math
+import re
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
 from msgspec.structs import replace
 
 from hardness import estimate, figure, learn
 from hardness.learners import Outcome
 from hardness.lwe.grid import grid
 from hardness.report import style as styles
-from hardness.report.charts.costs import draw_attacks, of_attacks
-from hardness.report.charts.runs import draw_both_sides, of_both_sides
-from hardness.report.figures import FIGURES, described, draw, numbers
-from hardness.report.plot import Axis, named, panels, plot
-from hardness.report.style import COLOURS, SHAPES, style_of, styles_of
+from hardness.report.charts.costs import attacks, attacks_rows
+from hardness.report.charts.runs import both_sides, both_sides_rows
+from hardness.report.figures import FIGURES, draw, rows_of
+from hardness.report.style import COLOURS, MARKERS, CaptionedFigure, shown, style_of, styles_of
 from hardness.runs import compare
 from hardness.runs.registry import LEARNERS
 from instances import UsageError, parse
 from instances.disk import read_json
 from instances.errors import DamagedFile, ToolkitError
-from tests.charts import panels_of, rows_of, said, texts
+from tests.charts import certified, drawn_values, legend, of, points, titles
 from tests.sweeping import sweep_to
 from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
-STORED = {
-    "icl": "icl-steps",
-    "stages": "stages",
-}
+STORED = ("icl-curves", "icl-steps", "stages")
 SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3"}
 LWR, MLP = "lwr:q=8,p=2,secret=binary", "mlp:width=8,steps=20,batch=16"
 SWEEP = """
@@ -62,11 +63,11 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def data(request, small, attacked, store, tmp_path_factory):
+def data(request, small, attacked, store):
     """The data of a figure, from a source of it or as the docs keep them, made once."""
     name = request.param
     if name in STORED:
-        return name, read_json(DOCS / f"{STORED[name]}.json")
+        return name, read_json(DOCS / f"{name}.json")
     source = {
         **dict.fromkeys(("both-sides", "scaling"), small),
         **{"attacks": attacked, "phase": store},
@@ -76,137 +77,223 @@ def data(request, small, attacked, store, tmp_path_factory):
         source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
     elif name == "least":
         source = thresholds()
-    return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
+    return name, rows_of(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 
 every = pytest.mark.parametrize("data", list(FIGURES), indirect=True, ids=str)
 
 
 @every
-def test_a_figure_is_flat_rows_that_draw_it_again(data, tmp_path):
-    """Axes have two ticks, and no panel is empty."""
+def test_a_figure_draws_flat_rows_and_its_caption_stands_beside(data):
     name, found = data
-    assert found["figure"] == name
-    assert found["rows"]
     for row in found["rows"]:
         assert all(isinstance(v, str | int | float | bool | None) for v in row.values()), row
-    text = json.dumps(found, allow_nan=False)
-    (tmp_path / "rows.json").write_text(text)
-    assert numbers(name, tmp_path / "rows.json") == found
-    picture = draw(name, found)
-    assert picture == draw(name, json.loads(text))
-    assert not {"NaN", "undefined", "null"} & set(" ".join(texts(picture)).split())
-    root = ElementTree.fromstring(picture)
-    axes = [e for e in root.iter() if "role-axis-label" in e.get("class", "").split()]
-    assert axes
-    assert all(sum(any(text.itertext()) for text in axis) >= 2 for axis in axes)
-    chart = described(name, found)
-    assert all(rows_of(panel) for panel in (panels_of(chart) if "concat" in chart else [chart]))
+    json.dumps(found, allow_nan=False)
+    drawn = draw(name, found)
+    assert isinstance(drawn, Figure)
+    assert drawn.rows == found["rows"]
+    assert drawn.caption.endswith(".")
+    panels = [ax for ax in drawn.axes if ax.get_label() != "<colorbar>"]
+    assert panels
+    for ax in panels:
+        values = drawn_values(ax)
+        assert len(values)
+        assert np.isfinite(values).any()
+        assert ax.get_xlabel() or name == "stages"
+        assert ax.get_ylabel()
+        low, high = sorted(ax.get_ylim())
+        ticks = [y for y in ax.get_yticks() if low <= y <= high]
+        assert len(ticks) >= 2 or len(ax.get_yticklabels()) >= 2
+    texts = [text.get_text() for ax in drawn.axes for text in ax.texts]
+    assert drawn.caption not in texts
+
+
+@every
+def test_a_figure_is_saved_in_every_kind_with_its_fonts_and_the_same_each_time(data):
+    name, found = data
+    drawn = draw(name, found, width=3.3)
+    assert drawn.get_figwidth() == 3.3
+    svg, pdf, png = (draw(name, found).file(kind) for kind in ("svg", "pdf", "png"))
+    assert svg == draw(name, found).file("svg")
+    assert pdf == draw(name, found).file("pdf")
+    assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert b"<text" not in svg  # letters are outlines: a reader needs no font
+    assert pdf.startswith(b"%PDF")
+    assert b"/FontFile2" in pdf  # TrueType, embedded
+    assert png.startswith(bytes([137]) + b"PNG")
+    texts = drawn.svg()
+    assert "<text" in texts
+    assert not {"nan", "NaN", "None"} & set(re.findall(r"[a-zA-Z]+", re.sub("<[^>]*>", " ", texts)))
+
+
+def test_a_figure_is_edited_and_drawn_into_axes_of_the_callers(small, tmp_path):
+    drawn = figure("both-sides", small, width=3.3)
+    assert isinstance(drawn, CaptionedFigure)
+    drawn.axes[0].set_ylim(1, 1e6)
+    drawn.savefig(tmp_path / "x.pdf")
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    own = Figure()
+    axes = own.subplots(1, 3)
+    assert figure("both-sides", small, ax=axes) is own
+    assert points(axes[0]) == points(drawn.axes[0])
+    with pytest.raises(UsageError, match="ax must hold 3 axes, one a panel, got 1"):
+        figure("both-sides", small, ax=own.axes[0])
+    with pytest.raises(UsageError, match=r"width must be between 1 and 100 inches, got 0\.5"):
+        figure("both-sides", small, width=0.5)
+    assert "<figcaption>Costs of learners" in drawn._repr_html_()
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone():
+    code = (
+        "import sys, hardness, matplotlib; before = dict(dict.items(matplotlib.rcParams));"
+        "hardness.figure('sda', 'parity:d=9,m=2').file('svg');"
+        "after = dict(dict.items(matplotlib.rcParams));"
+        "print(before == after, 'matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+def test_the_library_and_its_help_start_without_matplotlib():
+    for code in (
+        "import sys, hardness; hardness.figure; print('matplotlib' in sys.modules)",
+        "import sys, cli; cli.cli(['figure', '--help'], standalone_mode=False);"
+        "print('matplotlib' in sys.modules)",
+        "import sys, cli; cli.cli(['--help'], standalone_mode=False);"
+        "print('matplotlib' in sys.modules)",
+    ):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout.split()[-1] == "False", done.stderr
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, store, tmp_path):
     foreign = tmp_path / "foreign.json"
     foreign.write_text('{"format": "another/1"}')
-    other = "phase" if name == "sda" else "sda"
     rows = tmp_path / "rows.json"
-    rows.write_text(json.dumps({"figure": other, "rows": [{"x": 1}]}))
-    damaged = tmp_path / "damaged.json"
-    damaged.write_text(json.dumps({"figure": name, "rows": [{"x": 1}]}))
-    figure = FIGURES[name]
-    sources = [foreign, rows, damaged, *([] if figure.source.store else [store])]
-    sources += [] if figure.source.given == "hardness.runs:Comparison" else [small]
+    rows.write_text(json.dumps({"figure": name, "rows": [{"x": 1}]}))
+    entry = FIGURES[name]
+    sources = [foreign, rows, *([] if entry.source.store else [store])]
+    sources += [] if entry.source.kind == "hardness.runs:Comparison" else [small]
     for source in sources:
         with pytest.raises(ToolkitError) as refused:
-            numbers(name, source)
+            rows_of(name, source)
         assert isinstance(refused.value, UsageError | DamagedFile), source
         assert "\n" not in str(refused.value)
 
 
-def test_a_picture_names_all_endings(tmp_path):
-    drawn = figure("sda", "parity:d=9,m=2")
+def test_a_run_of_another_learner_has_no_stages():
     with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))
-    with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
-        drawn.save(tmp_path / "k.xyz")
 
 
-def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():
-    rows = [{"learner": "mlp", "d": 8, "cost": 5}]
-    for scale in ("linear", "log", "whole"):
-        one = plot(rows, x=Axis("d", scale=scale), y=Axis("cost", scale=scale), by="learner")
-        axes = [one["encoding"][axis]["axis"].get("values", [0, 1]) for axis in "xy"]
-        assert all(len(ticks) >= 2 for ticks in axes)
-    lost = [{"learner": "mlp", "d": 8, "cost": value} for value in (0, None, math.inf, math.nan)]
-    log = {"x": Axis("d"), "y": Axis("cost", scale="log"), "by": "learner"}
-    assert plot(lost, **log) == {}
-    assert len(panels(plot(rows, **log), plot(lost, **log), title="one")["concat"]) == 1
-
-
-def test_names_that_are_cut_stay_different():
-    long = "a_long_project_{}_learner_of_the_paper_final.py:nearest"
-    names = {named(long.format(name)) for name in ("first", "other", "first" + chr(10))}
-    assert len(names) == 3
-    assert all(len(name) <= 40 and name.isprintable() for name in names)
-    assert named("some/where/own.py:Layer:d=8 and /x/y.py:Net") == "own.py:Layer:d=8 and y.py:Net"
+def test_names_are_short_and_in_one_line_and_no_formula():
+    long = shown("a_long_project_learner_of_the_paper_final_version_two.py:nearest", 40)
+    assert len(long) <= 41
+    assert shown("a" + chr(10) + chr(0x202E) + "b") == "a??b"
+    assert shown("some/where/own.py:Layer:d=8") == "own.py:Layer:d=8"
+    assert shown("$x$") == r"\$x\$"
 
 
 def test_runs_may_be_missing(small):
     for runs in (small.runs[4:], ()):
-        data = of_both_sides(replace(small, runs=runs))
-        assert json.loads(json.dumps(data)) == data
-        assert sum(row["kind"] == "run" for row in data["rows"]) == len(runs)
-        assert "d" in said("both-sides", data)
+        found = both_sides_rows(replace(small, runs=runs))
+        assert json.loads(json.dumps(found)) == found
+        assert sum(row["kind"] == "run" for row in found["rows"]) == len(runs)
+        assert draw("both-sides", found).axes[0].get_xlabel() == "d"
 
 
-def test_points_say_the_values(small):
-    chart = draw_both_sides(of_both_sides(small))
-    rows = [row for row in rows_of(chart) if row["kind"] == "run"]
-    assert {(row["learner"], row["place"], row["examples"]) for row in rows} == {
-        (one, float(value), run.usage.examples)
-        for one, name in zip(small.learners, small.learner_names, strict=True)
-        for value in small.values
-        for run in small.of(name, value)
-    }
+def test_marks_stand_at_the_values_filled_where_a_run_solved(small):
+    panels = titles(both_sides(both_sides_rows(small)))
+    for cost, title in (("queries", "Statistical queries"), ("examples", "Examples")):
+        for name in small.learner_names:
+            runs = [(v, run) for v in small.values for run in small.of(name, v)]
+            for solved in (True, False):
+                wanted = [
+                    (float(value), float(getattr(run.usage, cost)))
+                    for value, run in runs
+                    if run.solved is solved and getattr(run.usage, cost)
+                ]
+                at = points(panels[title], colour=of(name), filled=solved)
+                assert at == sorted(wanted), (cost, name, solved)
+
+
+def test_learners_of_one_fixed_budget_are_told_apart(small):
+    """Marks of equal numbers are drawn side by side, and their data stay what they are."""
+    data = both_sides_rows(small)
+    for row in data["rows"]:
+        if row["kind"] == "run":
+            row["examples"] = 5000.0
+    drawn = both_sides(data)
+    drawn.draw_without_rendering()
+    ax = titles(drawn)["Examples"]
+    places = {}
+    for line in ax.get_lines():
+        if line.get_marker() in MARKERS:
+            assert set(line.get_ydata()) == {5000.0}
+            at = line.get_transform().transform(line.get_xydata())
+            places.setdefault(line.get_color(), set()).update(np.round(at[:, 0], 2))
+    first, second = places.values()
+    assert not first & second
+
+
+def test_a_risk_of_0_is_drawn_at_a_marked_floor():
+    rows = [
+        {"kind": "run", "learner": "mlp", "place": d, "seed": 0, "solved": True, "risk": risk}
+        | {"examples": 10.0, "seconds": 1.0}
+        for d, risk in ((4.0, 0.0), (6.0, 1e-5), (8.0, 1.0))
+    ]
+    data = {"spec": "x", "parameter": "d", "seeds": 1, "places": [4.0, 6.0, 8.0], "rows": rows}
+    data |= {"costs": ["risk", "examples"], "tau": "1/10", "risk": "1/4", "success": "2/3"}
+    drawn = both_sides(data)
+    ax = drawn.axes[0]
+    (_, floor), *rest = points(ax, colour=of("mlp"))
+    assert rest == [(6.0, 1e-5), (8.0, 1.0)]
+    assert 0 < floor < 1e-5
+    drawn.draw_without_rendering()
+    labels = {t.get_text(): t.get_position()[1] for t in ax.get_yticklabels()}
+    assert labels["0"] == pytest.approx(floor)
+    assert [line.get_ydata()[0] for line in ax.get_lines() if line.get_linestyle() == ":"] == [
+        floor
+    ]
 
 
 HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\n\x00\x1b")
 
 
 def test_hostile_names_are_drawn(small):
-    data = of_both_sides(small)
+    data = both_sides_rows(small)
     rows = data["rows"]
     for name, other in zip(HOSTILE[::2], HOSTILE[1::2], strict=True):
         data["spec"] = data["parameter"] = other
-        of = dict(zip(small.learners, (name, other), strict=True))
+        renamed = dict(zip(small.learners, (name, other), strict=True))
         data["rows"] = [
-            {**row, "learner": of[row["learner"]]} for row in rows if row["kind"] != "certified"
+            {**row, "learner": renamed[row["learner"]]}
+            for row in rows
+            if row["kind"] != "certified"
         ]
-        drawn = draw("both-sides", data)
-        assert b"<script" not in drawn
-        assert len(drawn) < 60_000
-        assert "d" in said("both-sides", data)
+        drawn = both_sides(data)
+        assert len(legend(drawn)) == 2
+        assert "<script" not in drawn.svg()
+        assert "<script" not in drawn._repr_html_()
+        assert len(drawn.file("svg")) < 300_000
 
 
-def test_a_talk_fills_a_screen(small):
-    png = draw("both-sides", of_both_sides(small), "png", "talk")
-    width, height = (int.from_bytes(png[i : i + 4]) for i in (16, 20))
-    assert (width, height) == (1920, 1080)
-    assert draw("both-sides", of_both_sides(small), "pdf").startswith(b"%PDF")
-
-
-def test_figures_are_listed_and_drawn_from_rows_and_formats_are_read(hardness):
+def test_the_command_lists_and_draws_and_prints_the_caption(hardness):
     listed = hardness("figure")
     assert listed.code == 0
     assert all(name in listed.out for name in FIGURES)
     assert max(map(len, listed.out.splitlines())) <= 80
     spec = "parity:d=8,m=3"
-    assert hardness("figure", "sda", spec, "--out", "a", "--format", "pdf").code == 0
-    assert hardness("figure", "sda", spec, "--out", "a.PNG", "--style", "talk").code == 0
-    Path("rows.json").write_text(hardness("figure", "sda", spec, "--json").out)
-    assert hardness("figure", "sda", "rows.json", "--out", "again.svg").code == 0
-    assert hardness("figure", "sda", spec, "--out", "once.svg").code == 0
-    assert Path("again.svg").read_bytes() == Path("once.svg").read_bytes()
+    made = hardness("figure", "sda", spec, "--out", "a.PNG", "--width", "3.3")
+    assert made.code == 0
+    assert made.out.startswith("a.PNG\n\nStatistical dimension with average correlation")
+    assert hardness("figure", "sda", spec, "--out", "a.svg").code == 0
+    assert Path("a.svg").read_bytes() == figure("sda", spec).file("svg")
+    rows = hardness("figure", "sda", spec, "--json").json
+    assert rows["rows"] == figure("sda", spec).rows
+    assert hardness("figure", "sda", spec, "--out", "a.svg").code == 1
+    assert hardness("figure", "sda", spec, "--out", "a.svg", "--force").code == 0
 
 
 def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attacked):
@@ -217,7 +304,7 @@ def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attac
         seconds = float(2 ** (i % 3) * place * (1 + attacked.specs.index(run.spec)))
         outcome = Outcome.SOLVED if place == 1 else Outcome.PARTIAL
         runs.append(replace(run, usage=replace(run.usage, seconds=seconds), outcome=outcome))
-    data = of_attacks(replace(attacked, runs=tuple(runs)))
+    data = attacks_rows(replace(attacked, runs=tuple(runs)))
     assert (data["values"], data["parameter"], data["spec"]) == (["3", "4"], "n", LWR)
     columns = ("learner", "value", "seconds", "solved", "runs")
     measured = [tuple(map(row.get, columns)) for row in data["rows"] if row["kind"] == "measured"]
@@ -226,15 +313,18 @@ def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attac
         *((MLP, "3", 4.0, 0, 3), (MLP, "4", 8.0, 0, 3)),
     ]
     data["rows"][0] |= {"solved": 1, "runs": 2}  # half of them are not most
-    left, right = panels_of(draw_attacks(data))
-    assert [(row["seconds"], row["most"]) for row in rows_of(left)] == [
-        *((2.0, False), (4.0, True), (4.0, False), (8.0, False)),
-    ]
-    assert all("estimated" in row["learner"] for row in rows_of(right))
+    drawn = attacks(data)
+    left, right = drawn.axes
+    assert points(left, filled=True) == [(4.0, 4.0)]
+    assert points(left, filled=False) == [(3.0, 2.0), (3.0, 4.0), (4.0, 8.0)]
+    estimated = [row for row in data["rows"] if row["kind"] == "estimated"]
+    assert points(right) == sorted((float(row["value"]), row["bits"]) for row in estimated)
+    assert same_color(right.get_lines()[0].get_color(), of("bruteforce")) or len(right.lines) > 1
+    assert "brute-force (estimated)" in legend(drawn)
 
 
 def test_estimates_are_those_of_each_size(attacked):
-    rows = [row for row in of_attacks(attacked)["rows"] if row["kind"] == "estimated"]
+    rows = [row for row in attacks_rows(attacked)["rows"] if row["kind"] == "estimated"]
     found = {(row["attack"], row["value"]): row["bits"] for row in rows}
     assert found["brute-force", "3"] >= math.log2(7)  # more, where reading the samples costs more
     assert found["brute-force", "4"] >= math.log2(15)
@@ -242,6 +332,45 @@ def test_estimates_are_those_of_each_size(attacked):
         asked = tuple(name for name, size in found if size == value)
         made = {(one.name, value): one.rop for one in estimate(spec, attack=asked).estimates}
         assert made == {key: bits for key, bits in found.items() if key[1] == value}
+
+
+def test_the_phase_diagram_shows_shares_and_the_edge_of_what_is_certified(store):
+    data = rows_of("phase", store)
+    drawn = draw("phase", data)
+    panels = [ax for ax in drawn.axes if ax.get_images()]
+    assert [ax.get_title(loc="left") for ax in panels] == ["queries", "trivial"]
+    needed = {(r["x"], r["y"]): int(r["queries"]) for r in data["rows"] if r["kind"] == "certified"}
+    above = {at: n > data["query_budget"] for at, n in needed.items()}
+    for ax in panels:
+        cells = [r for r in data["rows"] if r.get("learner") == ax.get_title(loc="left")]
+        image = ax.get_images()[0].get_array()
+        for cell in cells:
+            at = data["ys"].index(cell["y"]), data["xs"].index(cell["x"])
+            assert image[at] == cell["passed"] / cell["runs"]
+        (line,) = ax.collections
+        sides = {tuple(np.mean(path.vertices, axis=0)) for path in line.get_paths()}
+        wanted = set()
+        for (x, y), over in above.items():
+            i, j = data["xs"].index(x), data["ys"].index(y)
+            for di, dj in ((1, 0), (0, 1)):
+                if i + di < len(data["xs"]) and j + dj < len(data["ys"]):
+                    beside = data["xs"][i + di], data["ys"][j + dj]
+                    if over != above[beside]:
+                        wanted.add((i + di / 2, j + dj / 2))
+        assert wanted
+        assert sides == wanted
+    solid, dashed = (ax.collections[0].get_linestyle()[0][1] for ax in panels)
+    assert (solid, dashed is not None) == (None, True)  # the bound is about the first alone
+    assert "in the worst case over answers within 1/10" in drawn.caption
+
+
+def test_certified_lines_are_drawn_at_their_values(small):
+    found = compare("parity:m=2", "d=12..24..4", ("trivial",), seeds=1)
+    panels = titles(both_sides(both_sides_rows(found)))
+    bounds = found.bounds("information-floor")
+    assert certified(panels["Examples"]) == [
+        [(float(v), float(n)) for v, n in zip(found.values, bounds, strict=True) if n > 2]
+    ]
 
 
 # Colours, marks and lines: seen on white, told apart by everybody, and a learner's own.
@@ -306,7 +435,7 @@ def test_colours_are_told_apart_by_the_colour_blind(blindness):
 def test_no_two_built_in_learners_look_the_same():
     assert set(styles._BUILT_IN) == set(LEARNERS)
     assert len({style_of(name) for name in LEARNERS}) == len(LEARNERS)
-    assert all(style_of(name).shape in SHAPES for name in LEARNERS)
+    assert all(style_of(name).marker in MARKERS for name in LEARNERS)
 
 
 def test_a_learner_keeps_its_style_whoever_stands_beside_it():
@@ -317,7 +446,7 @@ def test_a_learner_keeps_its_style_whoever_stands_beside_it():
     assert styles_of(["x.py:A"])["x.py:A"] == style_of("folder/x.py:A:width=3")
     six = ["queries", "elimination", *(f"x.py:{name}" for name in "ABCD")]
     assert len({one.colour for one in styles_of(six).values()}) == 6
-    assert len({one.shape for one in styles_of(six).values()}) == 6
+    assert len({one.marker for one in styles_of(six).values()}) == 6
     both = styles_of(["lowdegree:degree=2", "lowdegree:degree=1"])
     assert both["lowdegree:degree=1"] == style_of("lowdegree")
     assert both["lowdegree:degree=2"].colour == style_of("lowdegree").colour

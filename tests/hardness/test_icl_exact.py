@@ -26,8 +26,7 @@ from hardness.icl.steps import (
     with_steps,
 )
 from hardness.icl.wishart import gauss, loss_on, moments, spectra
-from hardness.report.charts.icl import of_icl
-from tests.charts import said
+from hardness.report.charts.icl import steps_rows
 from tests.slopes import slopes_agree
 
 CASES = [(20, 5, 0.0), (20, 5, 0.5), (5, 12, 0.0), (8, 3, 0.3)]
@@ -259,5 +258,5 @@ def test_studies_order_the_models_and_say_what_is_not_known():
     x = np.random.default_rng(1).normal(size=(4000, 4, 6))
     ridge = np.linalg.inv(np.eye(6) + np.swapaxes(x, 1, 2) @ x / 3.0**2)  # what the labels leave
     assert noisy.floor == pytest.approx(np.trace(ridge, axis1=1, axis2=2).mean(), rel=0.02)
-    assert "label noise 3" in said("icl", of_icl(noisy.to_dict()))
+    assert "label noise 3" in steps_rows(noisy.to_dict())["title"]
     assert noisy.to_frame()["way"].tolist() == ["common"] * 2 + ["best"] * 2 + ["plusplus"] * 2

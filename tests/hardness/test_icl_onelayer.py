@@ -9,9 +9,7 @@ import pytest
 from hardness.icl import evidence, onelayer
 from hardness.icl.evidence import compared, study
 from hardness.icl.prompts import Prompts, root
-from hardness.report.charts.icl import of_icl
 from hardness.report.icl import words
-from tests.charts import said
 from tests.slopes import slopes_agree
 
 LAWS = {
@@ -130,4 +128,3 @@ def test_studies_say_how_each_number_is_known():
         assert f"z = {found.integrated.z:+.2f}" in text
         assert abs(found.numerical.difference) <= 1e-10
         assert found.gradient <= 1e-9
-        assert "one layer, L*: closed form" in said("icl", of_icl(found.to_dict()))

@@ -23,7 +23,7 @@ from hardness.oracles import (
     Usage,
     ValueOracle,
 )
-from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
+from hardness.report.charts.runs import FREE, both_sides, both_sides_rows
 from hardness.report.comparison import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
@@ -33,6 +33,7 @@ from hardness.runs.registry import LEARNERS, parse_learner
 from hardness.runs.run import Run
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of
+from tests.charts import of, points, titles
 from tests.conftest import not_refused
 
 TAU = Fraction(1, 10)
@@ -102,8 +103,8 @@ def test_what_is_out_of_range_is_refused():
         ("y", lambda: sampled.ask(Query(phi=lambda x, y: y)), "shape"),
         ("d", lambda: large.ask(Query(phi=lambda x, y: x[:, 0, 0])), "2d <= 26"),
         ("tau", lambda: ExactOracle(PARITY, Fraction(0), meter()), "tau"),
-        ("examples", lambda: Budget(examples=0), "at least 1 is needed"),
-        ("queries", lambda: Budget(queries=-1), "at least 1 is needed"),
+        ("examples", lambda: Budget(examples=0), "an integer of at least 1"),
+        ("queries", lambda: Budget(queries=-1), "an integer of at least 1"),
         ("seconds", lambda: Budget(seconds=0.0), "above 0"),
     ]
     for name in ("seconds", "cpu_seconds"):
@@ -266,19 +267,20 @@ def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():
     assert BINDS_NOBODY in " ".join(said.split())
     assert "flips    values" in said
     assert "d^1.00" in said
-    pictured = of_both_sides(made)
+    pictured = both_sides_rows(made)
     assert pictured["costs"] == ["queries", "examples", "values", "seconds"]
     runs = [row for row in pictured["rows"] if row["kind"] == "run" and "values" in row]
     assert [row["values"] for row in runs if row["learner"].startswith("flips")] == [6, 8, 10, 12]
-    shown = str(draw_both_sides(pictured))
-    assert "Membership queries" in shown
-    assert FREE in shown
+    drawn = both_sides(pictured)
+    panel = titles(drawn)["Membership queries"]
+    assert [y for _, y in points(panel, colour=of("flips"))] == [6, 8, 10, 12]
+    assert FREE in drawn.caption
     frame = made.to_frame()
     asked = frame[frame["learner"].str.startswith("flips")]["values_asked"]
     assert asked.tolist() == [6, 8, 10, 12]
     other = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
     assert "values" not in comparison_words(other).split("\n\n")[0]
-    assert "values" not in of_both_sides(other)["costs"]
+    assert "values" not in both_sides_rows(other)["costs"]
     assert "binds" not in comparison_words(other)
     climbed = stress(["flips"], ladder_of(["parity:d=8,m=2", "parity:d=10,m=3"]), 5, base_seed=1)
     said = " ".join(stress_words(climbed).split())

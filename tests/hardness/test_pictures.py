@@ -2,13 +2,15 @@
 
 import math
 import re
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from hardness.report.figures import draw
 from hardness.runs.columns import timeless
 from instances.disk import read_json
-from tests.charts import texts
 from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent.parent
@@ -37,7 +39,17 @@ def test_every_picture_of_the_docs_is_listed():
     "picture", [p for p in PICTURES if p.figure], ids=lambda picture: picture.image
 )
 def test_a_picture_is_drawn_from_its_stored_data(picture):
-    assert texts(picture.drawn()) == texts(picture.file.read_bytes())
+    """Its caption, which stands in the file too, is made of these data."""
+    drawn = draw(picture.figure, read_json(picture.data))
+    assert _described(drawn.file("svg")) == _described(picture.file.read_bytes())
+    assert drawn.rows == read_json(picture.data)["rows"]
+
+
+def _described(svg):
+    """Give the caption in a file, and how many elements of each kind are drawn in it."""
+    root = ElementTree.fromstring(svg)
+    [about] = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
+    return about, Counter(e.tag for e in root.iter())
 
 
 @pytest.mark.parametrize(
@@ -45,6 +57,7 @@ def test_a_picture_is_drawn_from_its_stored_data(picture):
 )
 def test_quick_numbers_are_what_their_command_makes(hardness, picture):
     made = _timeless(hardness(*picture.command, "--quiet").json)
+    assert made.pop("caption")
     stored = _timeless(read_json(picture.data))
     assert _same(made, stored)
     assert not _same({**made, "spec": "another"}, stored)

@@ -4,7 +4,6 @@ import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
-from statistics import median
 
 import pytest
 from msgspec.structs import replace
@@ -12,18 +11,20 @@ from msgspec.structs import replace
 from hardness.bounds import certify
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.report.charts.phase import needed, of_phase
-from hardness.report.figures import draw, numbers
-from hardness.report.page.build import report_of
+from hardness.report.charts.phase import needed, phase_rows
+from hardness.report.figures import rows_of
+from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
+from hardness.runs.cache import Cache
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
 from hardness.runs.results import read_runs
+from hardness.runs.sweep import read_text
 from instances import parse
 from instances.errors import UsageError
-from tests.reports import SOLVED, page_of, row
+from tests.reports import SOLVED, row, shown
 from tests.sweeping import sweep_to
 
 SWEEP = """
@@ -114,7 +115,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     plane = plane_of(rows)
-    data = of_phase(plane, Certifier())
+    data = phase_rows(plane, Certifier())
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
@@ -125,7 +126,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
     late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
-    assert of_phase(late, Certifier())["rows"][-1]["state"] == "not solved"
+    assert phase_rows(late, Certifier())["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -133,7 +134,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = over_two(rows)
-    data = of_phase(plane, Certifier())
+    data = phase_rows(plane, Certifier())
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
         for m in (2, 3)
@@ -145,7 +146,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
-    shown = of_phase(free, Certifier())
+    shown = phase_rows(free, Certifier())
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 
@@ -159,38 +160,29 @@ def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
 
 
 def test_the_numbers_of_a_page_are_those_of_its_store(store):
-    """Every count and median again, by its frame."""
-    made, frame = report_of(store), read_runs(store).to_frame()
-    words, number = page_of(made).words, len(frame)
-    assert len(made.runs) == number
-    assert f"{frame['passed'].sum()} of {number} runs passed (" in words
-    for one in made.learners.itertuples():
-        some = frame[(frame["spec"] == one.spec) & (frame["learner"] == one.learner)]
-        assert (len(some), some["passed"].sum()) == (one.runs, one.solved)
-        costs = some["examples"][some["passed"].astype(bool)]
-        assert one.examples == (median(costs) if len(costs) else None)
-    assert made.learners["runs"].sum() == number
-    assert made.title == "<b>small & wild</b>"
+    """Every count again, by its frame."""
+    page, frame = page_of(store), read_runs(store).to_frame()
+    words = shown(page).words
+    assert page.runs == len(frame)
+    assert f"{frame['passed'].sum()} of {len(frame)} runs passed (" in words
+    assert sorted(page.table["examples"]) == sorted(frame["examples"])
+    assert page.title == "<b>small & wild</b>"
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
-    assert f"needs at least {largest} queries" in words
-    card = next(c for c in made.cards if c.spec == parse("parity:d=12,m=3").spec)
-    values = dict(zip(card.claims["quantity"], card.claims["value"], strict=True))
-    assert values["stat-queries"] == str(largest)
-    assert card.sizes["problem"].tolist() == [f"parity:d={d},m=3" for d in (6, 8, 10, 12)]
+    assert f"needs at least {largest} for" in words
 
 
-def test_every_chart_is_drawn_again_by_its_command(store):
-    """Its name, source and slice give the same data."""
-    made = report_of(store)
-    assert {chart.name for chart in made.charts} >= {"both-sides", "phase"}
-    assert len({chart.key for chart in made.charts}) == len(made.charts)
-    for chart in made.charts:
-        words = shlex.split(chart.command)
+def test_every_figure_of_a_page_is_drawn_again_by_its_command(store):
+    """Its name, source and condition give the same data."""
+    page = page_of(store)
+    drawn = [part for part in page.parts if part.figure]
+    names = {shlex.split(part.command)[2] for part in drawn}
+    assert names >= {"both-sides", "phase"}
+    for part in drawn:
+        words = shlex.split(part.command)
         query = words[words.index("--where") + 1] if "--where" in words else None
-        assert words[:4] == ["hardness", "figure", chart.name, str(store)]
-        assert numbers(chart.name, store, query).items() >= chart.data.items()
-    data = next(chart.data for chart in made.charts if chart.name == "phase")
-    assert draw("phase", data).startswith(b"<svg")
+        assert words[:2] == ["hardness", "figure"]
+        assert words[3] == str(store)
+        assert rows_of(words[2], store, query)["rows"] == part.figure.rows
 
 
 def test_intervals_are_those_of_scipy():
@@ -203,12 +195,10 @@ def test_intervals_are_those_of_scipy():
             assert interval(passes, runs) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
-def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
-    made = compare("parity:m=1", "d=4,5", ("elimination",), seeds=1)
-    ran = tuple(r.updated(details=r.details | {"process": "not sandboxed"}) for r in made.runs)
-    made.updated(runs=ran).save(tmp_path / "results.json")
-    found = dict(report_of(tmp_path).provenance)
-    assert found[f"process of {ran[0].learner}"] == "not sandboxed"
+def test_a_sweep_without_runs_has_a_page(tmp_path):
+    with Cache(tmp_path / "empty.db") as cache:
+        cache.ask(read_text(SWEEP, "test").filed())
+    assert "There are no runs here." in shown(page_of(tmp_path / "empty.db")).words
 
 
 def test_which_runs_are_meant_must_be_said(store):

@@ -11,13 +11,14 @@ from hardness.learners.staged import StageFailed, StageReport, diagnose, moment
 from hardness.learners.staged.moment import beyond_linear
 from hardness.learners.staged.progress import Progress
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.report.charts.stages import of_stages
-from hardness.report.figures import draw, numbers
+from hardness.report.charts.stages import stages_rows
+from hardness.report.figures import draw, rows_of
 from hardness.report.run import run_words
 from hardness.report.stages import stage_words
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import AttentionLayer, DamagedFile, parse
+from tests.charts import points
 from tests.conftest import not_refused
 from tests.planted import flagged
 
@@ -199,7 +200,7 @@ def test_words_have_every_stage_and_every_signal(seen):
 
 def test_the_figure_has_the_numbers_of_the_run_and_is_drawn_from_its_file(seen, tmp_path):
     (tmp_path / "run.json").write_text(seen.to_json())
-    data = numbers("stages", tmp_path / "run.json")
+    data = rows_of("stages", tmp_path / "run.json")
     rows = {
         kind: [r for r in data["rows"] if r["kind"] == kind] for kind in ("eigenvalue", "residual")
     }
@@ -207,8 +208,13 @@ def test_the_figure_has_the_numbers_of_the_run_and_is_drawn_from_its_file(seen, 
     assert data["rows"][-1]["error"] == seen.details["errors"][-1]["error"]
     assert [row["value"] for row in rows["eigenvalue"]] == seen.details["eigenvalues"]
     assert [row["rows"] for row in rows["residual"]] == seen.details["residuals"]["counts"]
-    svg = draw("stages", data, "svg").decode()
-    assert all(s in svg for s in ("Eigenvalues: how many heads", "2 heads: gap", "accepted"))
+    drawn = draw("stages", data)
+    heads, agreed, error = drawn.axes
+    assert [y for _, y in points(heads)] == seen.details["eigenvalues"]
+    counts = [row["rows"] for row in rows["residual"]]
+    assert [bar.get_height() for bar in agreed.patches] == counts
+    assert points(error)[-1][1] == pytest.approx(data["rows"][-1]["error"])
+    assert "shows 2 heads" in drawn.caption
 
 
 def test_other_files_are_refused(seen):
@@ -223,5 +229,5 @@ def test_other_files_are_refused(seen):
         ("other", short("trivial").to_dict(), "figure stages is of one of staged"),
         ("odd", odd, "no run of the staged learner"),
     ]
-    cases = ((name, lambda data=data: of_stages(data), word) for name, data, word in cases)
+    cases = ((name, lambda data=data: stages_rows(data), word) for name, data, word in cases)
     assert not_refused(DamagedFile, cases) == []

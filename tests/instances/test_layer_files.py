@@ -180,7 +180,7 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
     with pytest.raises(UsageError, match="--k only applies to a layer in a file"):
         front.inspect("parity:d=8,m=3", k=2)
-    with pytest.raises(UsageError, match="it writes the layer of a SPEC"):
+    with pytest.raises(UsageError, match="writes the layer of a SPEC"):
         front.inspect(layer, save_layer=tmp_path / "again.npz")
     hardness("inspect", tmp_path / "layer.pt").one_line("AttentionLayer.from_torch(module)")
 

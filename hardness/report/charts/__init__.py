@@ -1,1 +1,1 @@
-"""Figures as charts in the grammar of Vega-Lite, one file a subject, and their style."""
+"""Figures: tidy rows of results, and what matplotlib draws of them, one subject a file."""

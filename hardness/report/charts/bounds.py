@@ -5,24 +5,24 @@ a file, layers and factors of labels, by their Gram matrix.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from hardness.bounds import Johnson
 from hardness.bounds.checker import read_problem, written
 from hardness.bounds.checker.functions import every_set, products
-from hardness.bounds.checker.theorem import sda
+from hardness.bounds.checker.theorem import sda as proved_sda
 from hardness.bounds.gram import of_members, sampled
 from hardness.bounds.hidden_sets import dimensions
 from hardness.bounds.listed import enough_members, problem_of
 from hardness.bounds.members import Members
-from hardness.report.plot import Axis, Data, named, panels, plot
-from hardness.report.style import COLOURS, Style
+from hardness.report.style import COLOURS, Data, captioned, panels, shown, styled
 from hardness.runs.names import brief_spec
 from instances.errors import UsageError
 from instances.family import Family
@@ -30,12 +30,9 @@ from instances.numbers import write
 from instances.sets import Symmetric
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
-_RED = COLOURS[1]
 _SMALL = 0.01  # a share that would not be seen beside others
 _BARS = 61  # of a histogram, where there are more different correlations
 _SAMPLES, _CONFIDENCE = 200_000, 0.99  # where correlations are sampled
-_WIDE = (400, 240)
-_LOWER = "all subsets, certified at least"
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ class _Listed:
         for gamma in GAMMAS:
             witness = {"enough": written(enough_members(sizes, known.norms[0] * gamma))}
             enough = every_set(members, known, gamma, witness)
-            rows.append(_row(gamma, int(sda(members, gamma, enough).value)))
+            rows.append(_row(gamma, int(proved_sda(members, gamma, enough).value)))
         return rows
 
 
@@ -128,7 +125,7 @@ def _posed(source: Family | Members) -> _Symmetric | _Listed:
     return _Listed(source) if isinstance(source, Members) else _Symmetric(source)
 
 
-def of_correlations(source: Family | Members) -> Data:
+def correlations_rows(source: Family | Members) -> Data:
     """Give the normalised correlation of two members, and which share of pairs has it.
 
     By the overlap of hidden sets, exact; of listed members by its value, where there are many in
@@ -136,7 +133,7 @@ def of_correlations(source: Family | Members) -> Data:
     once with the `confidence`.
 
     >>> from instances import parse
-    >>> found = of_correlations(parse("profile:g=majority,d=8,m=3"))["rows"]
+    >>> found = correlations_rows(parse("profile:g=majority,d=8,m=3"))["rows"]
     >>> [row["correlation"] for row in found]
     [0.0, 0.25, 0.5, 1.0]
     """
@@ -144,7 +141,7 @@ def of_correlations(source: Family | Members) -> Data:
     return {**posed.about, **posed.correlations()}
 
 
-def of_sda(source: Family | Members) -> Data:
+def sda_rows(source: Family | Members) -> Data:
     """Give the lower end of SDA over all subsets by gamma, as text.
 
     Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
@@ -153,61 +150,60 @@ def of_sda(source: Family | Members) -> Data:
     return {**posed.about, "rows": posed.sda()}
 
 
-def draw_correlations(data: Data) -> Data:
+@styled
+def correlations(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw how often each correlation of two members occurs."""
     shares: dict[float, float] = {}
     for row in data["rows"]:  # of several overlaps
         shares[row["correlation"]] = shares.get(row["correlation"], 0.0) + row["share"]
     least = min((share for share in shares.values() if share), default=1.0)
-    small = least < _SMALL
-    apart = np.diff(sorted(shares)).min(initial=0.05)
-    chart = plot(
-        [{"correlation": at, "share": share} for at, share in shares.items()],
-        x=Axis("correlation", "correlation of two members (unit norm)", domain=(-1.05, 1.05)),
-        y=Axis(
-            "share",
-            "share of pairs of members",
-            scale="log" if small else "linear",
-            domain=(least / 2, 1.0) if small else (0.0, 1.05 * max(shares.values())),
-        ),
-        styles={"": Style(colour=_RED, marks=("bar",), wide=0.9 * min(0.05, float(apart)))},
-        title="Correlations of two members",
-        size=_WIDE,
+    apart = float(np.diff(sorted(shares)).min(initial=0.05))
+    figure, [panel] = panels(1, ax=ax, width=width, ratio=0.62)
+    panel.bar(list(shares), list(shares.values()), 0.9 * min(0.05, apart), color=COLOURS[1])
+    panel.set(
+        xlabel="correlation of two members (unit norm)",
+        ylabel="share of pairs of members",
+        xlim=(-1.05, 1.05),
     )
-    chance = data.get("confidence")
-    note = f"sampled: all within {data.get('radius', 0):.2g} at once, with {chance or 0:.0%}"
-    note = f"{note} {data.get('condition', '')}".rstrip()
-    return _titled(data, chart, notes=[note] if chance else [])
+    if least < _SMALL:
+        panel.set_yscale("log")
+        panel.set_ylim(least / 2, 1.5)
+    caption = f"Correlations of two members of {shown(brief_spec(data['spec']), 80)}."
+    if chance := data.get("confidence"):
+        within = (
+            f"Sampled: all within {data.get('radius', 0):.2g} at once, with confidence {chance:.0%}"
+        )
+        caption += f" {within} {data.get('condition', '')}".rstrip() + "."
+    return captioned(figure, [caption], data)
 
 
-def draw_sda(data: Data) -> Data:
+@styled
+def sda(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw the lower end of SDA against gamma, from the first that is not 0 on."""
-    rows: list[Data] = []
+    points: list[tuple[float, float]] = []
     for row in data["rows"]:
-        sda, gamma = _log10(int(row["lower"])), float(Fraction(row["gamma"]))
-        if rows or sda is not None:
-            rows.append({"series": _LOWER, "gamma": gamma, "sda": sda})
+        exponent = _log10(int(row["lower"]))
+        if exponent is not None:
+            points.append((float(Fraction(row["gamma"])), exponent))
+    figure, [panel] = panels(1, ax=ax, width=width, ratio=0.62)
     norm = "unit norm" if "members" in data else "centred, unit norm"
-    chart = plot(
-        rows,
-        x=Axis(
-            "gamma",
-            f"gamma, average correlation ({norm})",
-            scale="log",
-            ticks=[row["gamma"] for row in rows],
-            look={"labelExpr": "format(datum.value, '.2~g')"},
-        ),
-        y=Axis("sda", "SDA (no point where it is 0)", scale="powers"),
-        styles={_LOWER: Style(shape="triangle-up")},
-        title="Statistical dimension with average correlation (SDA)",
-        size=_WIDE,
-    )
-    return _titled(data, chart)
-
-
-def _titled(data: Mapping[str, Any], *charts: Data, notes: Any = ()) -> Data:
-    title = named(brief_spec(data["spec"]), 80)
-    return panels(*charts, title=title, notes=notes, own=True)
+    panel.set(xlabel=f"gamma, average correlation ({norm})", ylabel="SDA, certified at least")
+    panel.set_xscale("log")
+    if points:
+        x, y = zip(*points, strict=True)
+        panel.plot(x, y, marker="^", color=COLOURS[0])
+        panel.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
+    ticks = [
+        value for value in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if points and value >= points[0][0]
+    ]
+    panel.set_xticks(ticks, [f"{value:g}" for value in ticks])
+    panel.xaxis.set_minor_locator(NullLocator())
+    caption = [
+        "Statistical dimension with average correlation (SDA) of",
+        f"{shown(brief_spec(data['spec']), 80)},",
+        "over all subsets of members: certified lower end. No point where it is 0.",
+    ]
+    return captioned(figure, caption, data)
 
 
 def _log10(value: Any) -> float | None:

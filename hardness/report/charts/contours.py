@@ -1,14 +1,26 @@
 """The figure of a grid of costs: the least over two parameters, and lines of constant security."""
 
-from collections.abc import Iterator
-from itertools import groupby, pairwise
+from collections.abc import Iterable
 from math import isfinite, log2
 from string import ascii_letters
 from typing import Any
 
+import numpy as np
+from matplotlib.figure import Figure
+
 from hardness.lwe.parameters import modulus
-from hardness.report.plot import Axis, Data, cells, named, panels, plot
-from hardness.report.style import COLOURS, PALE, Style
+from hardness.report.style import (
+    COLOURS,
+    GROUND,
+    Data,
+    Look,
+    captioned,
+    entry,
+    legend_below,
+    panels,
+    shown,
+    styled,
+)
 from hardness.runs.names import brief_spec
 from instances import numbers
 from instances.errors import DamagedFile, UsageError
@@ -16,20 +28,15 @@ from instances.errors import DamagedFile, UsageError
 LEVELS = (80, 112, 128, 192, 256)  # bits, of which lines are drawn
 _MADE = "figure contours is of `hardness estimate SPEC --over n=.. --over q=.. --out FILE`"
 _MODULI = ("q", "p")  # which are laid out by their logarithm
-_DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (10, 3))
 _MOST = 128  # values of a parameter
-_WIDE, _HIGH = 640, 360  # pixels that cells share
-_NUMBER, _LETTER = 44, 9  # pixels across that a cell needs for its number, for its letter
-_NOTED = 5  # attacks in a line of the notes
+_NUMBERED = 12  # cells across and up, at most, that have their numbers in them
 
 
-def of_contours(found: Any) -> Data:
-    """Give the least cost of every cell of a grid, and where costs cross each of `LEVELS`.
+def contours_rows(found: Any) -> Data:
+    """Give the least cost of every cell of a grid, in rows of the kind cell.
 
-    Rows are of the kind cell or level. The first parameter goes up, the second to the right, both
-    rising. Between two neighbours of a column log2 of operations is taken to be linear in the first
-    parameter, in log2 of it for a modulus. place: in cells from below, a cell's middle at one half.
-    Raises UsageError where these are not two, or no numbers, and DamagedFile for what is no grid.
+    The first parameter goes up, the second to the right, both rising. Raises UsageError where these
+    are not two, or no numbers, and DamagedFile for what is no grid.
     """
     try:
         return _collected(found)
@@ -66,15 +73,7 @@ def _collected(found: Data) -> Data:
         "x": keys[1],
         "ys": list(ys),
         "xs": list(xs),
-        "rows": [
-            *({"kind": "cell", "y": y, "x": x, **cell} for (y, x), cell in grid.items()),
-            *(
-                {"kind": "level", "bits": bits, "x": x, **crossing}
-                for bits in LEVELS
-                for x in xs
-                for crossing in _crossings(keys[0], ys, [grid[y, x]["rop"] for y in ys], bits)
-            ),
-        ],
+        "rows": [{"kind": "cell", "y": y, "x": x, **cell} for (y, x), cell in grid.items()],
     }
 
 
@@ -106,73 +105,42 @@ def _cell(problem: Data | None) -> Data:
     return {"rop": float(problem["rop"]), "attack": attack, "known": known, "reason": ""}
 
 
-def _crossings(
-    key: str, ys: dict[str, float], column: list[float | None], bits: int
-) -> Iterator[Data]:
-    """Where a column crosses a level."""
-    values = list(ys.values())
-    for i, (a, b) in enumerate(pairwise(column)):
-        if a is None or b is None or (a < bits) is (b < bits):
-            continue
-        part = (bits - a) / (b - a)
-        value = values[i] + part * (values[i + 1] - values[i])
-        says = f"2^{value:.2f}" if key in _MODULI else f"{value:.6g}"
-        yield {"place": i + 0.5 + part, "value": says}
+@styled
+def contours(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw cells, darker where the cheapest attack costs more, and lines of constant cost.
 
-
-def draw_contours(data: Data) -> Data:
-    """Draw cells, darker where the least attack costs more, and the lines of levels over them.
-
-    A line joins neighbouring columns that cross the level once each; all others are single points.
+    Lines are linear between the middles of neighbouring cells; none crosses a cell without a cost.
     """
     xs, ys = data["xs"], data["ys"]
-    wide, high = (max(5.0, min(56.0, room / len(v))) for room, v in ((_WIDE, xs), (_HIGH, ys)))
-    high = min(high, 28.0)
-    numbered, lettered = wide >= _NUMBER and high >= _LETTER, min(wide, high) >= _LETTER
-    known = [row for row in data["rows"] if row["kind"] == "cell" and row["rop"] is not None]
-    letters = _letters([row["attack"] for row in known])
-    rows = [
-        row
-        | {"attack": named(row["attack"])}
-        | {
-            "says": f"{row['rop']:.{1 if row['rop'] < 1000 else 0}f} " * numbered
-            + letters[row["attack"]] * lettered
-        }
-        for row in known
-    ]
-    shade = {
-        "field": "rop",
-        "type": "quantitative",
-        "title": "log2 of operations",
-        "scale": {"zero": False, "range": ["#FFFFFF", "#B4B4B4"]},
-        "legend": None if numbered else {"orient": "right", "direction": "vertical"},
+    cells = {
+        (r["x"], r["y"]): r for r in data["rows"] if r["kind"] == "cell" and r["rop"] is not None
     }
-    text = {"fontSize": 10}  # in a talk, too: cells are small
-    halo = {"stroke": "white", "strokeWidth": 2, "strokeJoin": "round", "strokeOpacity": 0.8}
-    chart = cells(
-        rows,
-        x=Axis("x", named(data["x"]), scale="names", names=xs),
-        y=Axis("y", named(data["y"]), scale="names", names=ys[::-1]),
-        colour=shade,
-        says={"says": text} if lettered else {},
-        edge=PALE,
-        told={named(data["y"]): "y", named(data["x"]): "x", "rop": "rop", "attack": "attack"}
-        | {"known": "known"},
-        size=(wide * len(xs), high * len(ys)),
-        between=_lines(data),
-        apart=True,
-    )
-    if lettered:
-        last = chart["layer"][-1]
-        chart["layer"].insert(-1, last | {"mark": last["mark"] | halo})
-    attacks = data["attacks"]
-    what = named(attacks[0]) if len(attacks) == 1 else f"the least of {len(attacks)} attacks"
-    return panels(
-        chart,
-        title=f"{named(brief_spec(data['spec']), 90)}: {what}",
-        notes=_notes(data, letters if lettered else {}, numbered),
-        pick="level",
-    )
+    cost = np.array([[cells[x, y]["rop"] if (x, y) in cells else np.nan for x in xs] for y in ys])
+    figure, [panel] = panels(1, ax=ax, width=width, single=5.2, ratio=0.62)
+    image = panel.imshow(cost, cmap="Greys", origin="lower", aspect="auto", alpha=0.55)
+    low, high = np.nanmin(cost), np.nanmax(cost)
+    image.set_clim(low, high + max(high - low, 1) / 2)
+    levels = [bits for bits in LEVELS if low < bits < high]
+    if levels:
+        colours = [COLOURS[LEVELS.index(bits) % len(COLOURS)] for bits in levels]
+        masked = np.ma.masked_invalid(cost)
+        panel.contour(masked, levels=levels, colors=colours, linewidths=1.6)
+        named = zip(levels, colours, strict=True)
+        handles = [entry(f"{bits} bits", Look(colour=c, marker="")) for bits, c in named]
+        legend_below(figure, [panel], handles)
+    letters = _letters([cell["attack"] for cell in cells.values()])
+    if len(xs) <= _NUMBERED and len(ys) <= _NUMBERED:
+        for (x, y), cell in cells.items():
+            letter = f" {letters[cell['attack']]}" if len(letters) > 1 else ""
+            place = xs.index(x), ys.index(y)
+            label = f"{cell['rop']:.0f}{letter}"
+            panel.text(*place, label, ha="center", va="center", fontsize=6.5, bbox=GROUND)
+    panel.set(xlabel=shown(data["x"]), ylabel=shown(data["y"]))
+    for axis, names in ((panel.xaxis, xs), (panel.yaxis, ys)):
+        step = -(-len(names) // 12)
+        axis.set_ticks(range(0, len(names), step), [shown(name, 12) for name in names[::step]])
+    panel.grid(visible=False)
+    return captioned(figure, _caption(data, letters, bool(levels)), data)
 
 
 def _letters(attacks: list[str]) -> dict[str, str]:
@@ -181,70 +149,18 @@ def _letters(attacks: list[str]) -> dict[str, str]:
     return {**dict.fromkeys(names, "*"), **dict(zip(names, ascii_letters, strict=False))}
 
 
-def _lines(data: Data) -> list[Data]:
-    """Lines of levels, white below."""
-    levels = [row for row in data["rows"] if row["kind"] == "level"]
-    rows = [
-        {**point, "level": f"{bits} bits", "run": run, "kind": kind}
-        for bits, points in groupby(levels, key=lambda row: row["bits"])
-        for run, joined in enumerate(_runs(data["xs"], list(points)))
-        for point in joined
-        for kind in (("halo", "line", "point") if len(joined) > 1 else ("point",))
-    ]
-    drawn = dict.fromkeys(row["bits"] for row in levels)
-    styles = {
-        f"{bits} bits": Style(colour=colour, dash=dash, marks=("line",), thick=1.33)
-        for bits, colour, dash in zip(LEVELS, COLOURS, _DASHES, strict=False)
-        if bits in drawn
-    }
-    lines = plot(
-        rows,
-        x=Axis("x", scale="cells", names=data["xs"]),
-        y=Axis("place", domain=(0, len(data["ys"]))),
-        by="level",
-        styles=styles,
-        kinds={
-            "halo": {"colour": "white", "thick": 2.67, "dash": ()},
-            "line": {},
-            "point": {"marks": ("point",)},
-        },
-        told={"level": "level", named(data["x"]): "x", named(data["y"]): "value"},
-    )
-    if not lines:
-        return []
-    up = lines["encoding"]["y"] | {"axis": None}
-    del lines["layer"][-1]["encoding"]["fill"]  # which says the cells' cost
-    return [{**layer, "encoding": {"y": up} | layer["encoding"]} for layer in lines["layer"]]
-
-
-def _runs(xs: list[str], points: list[Data]) -> Iterator[list[Data]]:
-    """Points in columns beside each other that have one each; every other point alone."""
-    run: list[Data] = []
-    for x in xs:
-        here = [point for point in points if point["x"] == x]
-        if len(here) == 1:
-            run += here
-            continue
-        if run:
-            yield run
-        run = []
-        yield from ([point] for point in here)
-    if run:
-        yield run
-
-
-def _notes(data: Data, letters: dict[str, str], numbered: bool) -> list[str]:
-    found = [row for row in data["rows"] if row["kind"] == "cell"]
-    kinds = ", ".join(sorted({row["known"] for row in found if row["known"]}))
-    notes = [f"log2 of operations ({kinds})" + " and the attack" * numbered]
-    notes[0] += f"; samples: {'any number' if data['samples'] is None else data['samples']}"
+def _caption(data: Data, letters: dict[str, str], lined: bool) -> Iterable[str]:
+    attacks, spec = data["attacks"], shown(brief_spec(data["spec"]), 90)
+    what = shown(attacks[0]) if len(attacks) == 1 else f"the cheapest of {len(attacks)} attacks"
+    kinds = sorted({row["known"] for row in data["rows"] if row.get("known")})
+    yield f"Cost of {what} on {spec}: log2 of operations ({', '.join(kinds)});"
+    yield f"samples: {'any number' if data['samples'] is None else data['samples']}."
     if data["models"]:
-        notes.append(named(f"lattice reduction: {', '.join(data['models'])}", 110))
-    says = [f"{letter} {named(name)}" for name, letter in letters.items()]
-    notes += [", ".join(says[i : i + _NOTED]) for i in range(0, len(says), _NOTED)]
-    if len(found) < len(data["rows"]):
-        along = f"log2 {data['y']}" if data["y"] in _MODULI else data["y"]
-        notes.append(f"lines: where a column crosses, linear in {named(along)} between two cells")
-    if any(row["rop"] is None for row in found):
-        notes.append("left empty: no estimate")
-    return notes
+        yield f"Lattice reduction: {', '.join(data['models'])}."
+    if len(letters) > 1:
+        told = (f"{letter} {shown(name)}" for name, letter in letters.items())
+        yield f"Cheapest attack: {', '.join(told)}."
+    if lined:
+        yield "Lines: linear between the middles of cells."
+    if any(row["rop"] is None for row in data["rows"] if row["kind"] == "cell"):
+        yield "Left empty: no estimate."

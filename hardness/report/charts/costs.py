@@ -1,24 +1,32 @@
-"""Figures of what runs cost: growth, attacks."""
+"""Figures of what runs cost: growth with the size, attacks beside estimates."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from hardness.lwe.estimate import estimate_all
 from hardness.lwe.parameters import parameters_of
-from hardness.report.charts.runs import (
-    CERTIFIED,
-    DASHED,
-    TITLES,
-    about,
-    head,
-    shown_bounds,
-    sizes,
-)
+from hardness.report.charts.runs import CERTIFIED, TITLES, bound_points, head
 from hardness.report.comparison import short_name
-from hardness.report.plot import HIGH, MOST, WIDE, Axis, Data, decades, named, panels, plot
-from hardness.report.style import Style, style_of, styles_of
+from hardness.report.style import (
+    BOUND,
+    Data,
+    Look,
+    captioned,
+    cost_axis,
+    dodge,
+    entry,
+    legend_below,
+    panels,
+    shown,
+    size_axis,
+    style_of,
+    styled,
+    styles_of,
+)
 from hardness.runs import Comparison
 from hardness.runs.cells import COSTS
 from instances.errors import UsageError
@@ -34,10 +42,9 @@ _LEARNER = {  # that runs what an estimate is about: both have one colour
     "usvp": "primal",
     "restricted-elimination": "restricted",
 }
-_BESIDE = (WIDE + 60, HIGH)  # pixels of one of two panels
 
 
-def of_scaling(comparison: Comparison) -> Data:
+def scaling_rows(comparison: Comparison) -> Data:
     """Give what all runs cost, the fitted laws and certified numbers; raises UsageError.
 
     Rows are of the kind run, with whether its size is fitted; law, of a learner and cost: exponent
@@ -90,91 +97,92 @@ def of_scaling(comparison: Comparison) -> Data:
     return {**head(comparison, above), "rows": rows}
 
 
-def draw_scaling(data: Data) -> Data:
+@styled
+def scaling(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw costs of all runs, the fitted laws with the interval of the exponent, what is certified.
 
     Filled marks are of sizes at which every seed passed, and are fitted; hollow ones are not. The
     band is what the interval of the exponent allows about the middle of the fitted sizes.
     """
-    learners = dict.fromkeys(named(row["learner"]) for row in data["rows"] if "learner" in row)
-    charts = [_growth(data, cost, {CERTIFIED: DASHED, **styles_of(learners)}) for cost in COSTS]
-    told = [chart["title"]["subtitle"] for chart in charts if chart]
     rows = data["rows"]
-    fitted = any(row["kind"] == "law" and row["exponent"] is not None for row in rows)
-    shown = any(shown_bounds(rows, cost) for cost in COSTS)
-    certified = ["black, dashed: certified"] if shown else []
-    for lines in told:  # the panels begin at one height
-        lines += [" "] * (max(map(len, told)) - len(lines))
-    return panels(
-        *charts,
-        title=about(data),
-        notes=[
-            *(["lines: power laws with 95 % intervals"] if fitted else []),
-            "; ".join(["hollow: not fitted, a seed did not pass", *certified]),
-        ],
-        pick="learner",
-    )
-
-
-def _growth(data: Data, cost: str, styles: dict[str, Style]) -> Data:
-    parameter, (title, unit) = named(data["parameter"]), TITLES[cost]
-    rows = [row for row in data["rows"] if row["cost"] == cost]
     runs = [row for row in rows if row["kind"] == "run" and row["amount"] > 0]
-    bounds = [{**row, "amount": row[cost]} for row in shown_bounds(rows, cost) if row[cost] < MOST]
-    laws = [law for law in rows if law["kind"] == "law"]
-    once = {  # what several seeds spent alike
-        tuple(row.items()): row | {"learner": named(row["learner"])} for row in runs
-    }
-    seen = [float(row["amount"]) for row in (*runs, *bounds)]
-    return plot(
-        [*bounds, *(point for law in laws for point in _line(law, runs)), *once.values()],
-        x=sizes(data, "log"),
-        y=Axis("amount", unit, scale="log", domain=decades(seen)),
-        by="learner",
-        styles=styles,
-        kinds={CERTIFIED: {}, "law": {"marks": ("band", "line")}, "run": {"marks": ("point",)}},
-        hollow="fitted",
-        told={"learner": "learner", "fitted": "fitted", parameter: "place", unit: "amount"},
-        title={"text": title, "subtitle": [*_told(rows, parameter, bool(bounds))]},
-    )
+    costs = [cost for cost in COSTS if any(row["cost"] == cost for row in runs)] or ["examples"]
+    looks = styles_of(row["learner"] for row in rows if "learner" in row)
+    figure, axes = panels(len(costs), ax=ax, width=width)
+    for panel, cost in zip(axes, costs, strict=True):
+        title, unit = TITLES[cost]
+        panel.set(title=title, ylabel=unit)
+        bounds = bound_points(rows, cost)
+        spent = [row for row in runs if row["cost"] == cost]
+        cost_axis(panel, [*(row["amount"] for row in spent), *(y for _, y in bounds)])
+        size_axis(panel, data["places"], data["parameter"], log=True)
+        if bounds:
+            x, y = zip(*bounds, strict=True)
+            panel.plot(x, y, "--", color=BOUND, linewidth=1.6, label=CERTIFIED)
+        laws = {row["learner"]: row for row in rows if row["kind"] == "law" and row["cost"] == cost}
+        for place, (name, look) in enumerate(looks.items()):
+            shift = dodge(panel, place, len(looks))
+            own = [row for row in spent if row["learner"] == name]
+            for fitted in (True, False):
+                points = {(r["place"], r["amount"]) for r in own if r["fitted"] is fitted}
+                if points:
+                    face = look.colour if fitted else "none"
+                    x, y = zip(*sorted(points), strict=True)
+                    panel.plot(x, y, **look.point, markerfacecolor=face, transform=shift)
+            if name in laws:
+                _draw_law(panel, laws[name], own, look)
+    handles = [entry(shown(name), look) for name, look in looks.items()]
+    if any(bound_points(rows, cost) for cost in costs):
+        handles.append(entry("certified", Look(colour=BOUND, marker="", line="--")))
+    legend_below(figure, axes, handles)
+    return captioned(figure, _scaling_caption(data, costs), data)
 
 
-def _told(rows: list[Data], parameter: str, bound: bool) -> Iterator[str]:
-    """Write the exponents of a panel."""
-    for row in rows:
-        power = None if row.get("exponent") is None else f"{parameter}^{row['exponent']:.2f}"
-        if row["kind"] == "law":
-            within = power and f"{power} [{outward(row['low'], row['high'], '.2f')}]"
-            yield f"{named(row['learner'], 24)}: {within or 'no fit'}"
-        elif row["kind"] == "certified law" and bound:
-            yield f"certified: {power}" if power else "certified"
-
-
-def _line(law: Data, runs: list[Data]) -> list[Data]:
-    """Points of a power law over the sizes that it is fitted to, with what its interval allows."""
-    fitted = {row["place"] for row in runs if row["fitted"] and row["learner"] == law["learner"]}
+def _draw_law(ax: Axes, law: Data, runs: list[Data], look: Look) -> None:
+    """Draw a power law over the sizes that it is fitted to, with what its interval allows."""
+    fitted = sorted({row["place"] for row in runs if row["fitted"]})
     if law["exponent"] is None or not fitted:
-        return []
-    logs = np.log(sorted(fitted))
+        return
+    logs = np.log(fitted)
     x = np.linspace(logs[0], logs[-1], _POINTS)
     height = law["log_constant"] + law["exponent"] * logs.mean()
-    low, middle, high = np.exp(
-        height + np.outer([law[name] for name in ("low", "exponent", "high")], x - logs.mean())
-    )
-    return [
-        {
-            "kind": "law",
-            "learner": named(law["learner"]),
-            **dict(zip(_LAW, map(float, one), strict=True)),
-        }
-        for one in zip(np.exp(x), middle, np.minimum(low, high), np.maximum(low, high), strict=True)
-    ]
+    slopes = [law[name] for name in ("low", "exponent", "high")]
+    low, middle, high = np.exp(height + np.outer(slopes, x - logs.mean()))
+    ax.plot(np.exp(x), middle, look.line, color=look.colour)
+    ends = np.minimum(low, high), np.maximum(low, high)
+    ax.fill_between(np.exp(x), *ends, color=look.colour, alpha=0.15, linewidth=0)
 
 
-_LAW = ("place", "amount", "low", "high")
+def _scaling_caption(data: Data, costs: Sequence[str]) -> Iterable[str]:
+    rows, parameter = data["rows"], shown(data["parameter"])
+    yield f"Growth of costs on {shown(data['spec'], 80)}, {data['seeds']} seeds."
+    yield "Filled marks: sizes at which every seed passed, which are fitted; hollow: other sizes."
+    yield "Lines: power laws over the fitted sizes, with 95 % intervals;"
+    yield "they say nothing of larger sizes."
+    for cost in costs:
+        laws = [
+            f"{shown(row['learner'], 24)} {_law(row, parameter)}"
+            for row in rows
+            if row["kind"] == "law" and row["cost"] == cost
+        ]
+        laws += [
+            f"certified {parameter}^{row['exponent']:.2f}"
+            for row in rows
+            if row["kind"] == "certified law"
+            and row["cost"] == cost
+            and row["exponent"] is not None
+        ]
+        if laws:
+            yield f"{cost.capitalize()}: {'; '.join(laws)}."
 
 
-def of_attacks(comparison: Comparison) -> Data:
+def _law(row: Data, parameter: str) -> str:
+    if row["exponent"] is None:
+        return "no fit"
+    return f"{parameter}^{row['exponent']:.2f} [{outward(row['low'], row['high'], '.2f')}]"
+
+
+def attacks_rows(comparison: Comparison) -> Data:
     """Give the seconds of every learner and the estimated bits of every attack, by size.
 
     Rows are of the kind measured, of a learner at a size, or estimated, of an attack at a size.
@@ -201,47 +209,44 @@ def of_attacks(comparison: Comparison) -> Data:
     return {**head(comparison), "rows": measured + estimated}
 
 
-def draw_attacks(data: Data) -> Data:
-    """Draw seconds that were measured, hollow where not solved, and operations estimated."""
-    parameter = named(data["parameter"])
-    measured = [
-        {**row, "learner": named(row["learner"]), "most": 2 * row["solved"] > row["runs"]}
-        | {"passed": f"{row['solved']} of {row['runs']}"}
-        for row in data["rows"]
-        if row["kind"] == "measured"
+@styled
+def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw seconds that were measured, hollow where not solved, beside operations estimated."""
+    measured = [row for row in data["rows"] if row["kind"] == "measured"]
+    estimated = [row for row in data["rows"] if row["kind"] == "estimated"]
+    looks = styles_of(row["learner"] for row in measured)
+    models = {row["attack"]: _model(row["attack"]) for row in estimated}
+    figure, [left, right] = panels(2, ax=ax, width=width, ratio=0.7)
+    places = dict(zip(data["values"], data["places"], strict=True))
+    left.set(title="Measured", ylabel="time (s)")
+    cost_axis(left, [row["seconds"] for row in measured])
+    right.set(title="Estimated", ylabel="log2 of operations (bits)")
+    for panel in (left, right):
+        size_axis(panel, data["places"], data["parameter"])
+    for name, look in looks.items():
+        own = [row for row in measured if row["learner"] == name and row["seconds"] > 0]
+        x, y = [places[row["value"]] for row in own], [row["seconds"] for row in own]
+        left.plot(x, y, look.line, color=look.colour, label=shown(name))
+        for most in (True, False):
+            some = [row for row in own if (2 * row["solved"] > row["runs"]) is most]
+            x, y = [places[row["value"]] for row in some], [row["seconds"] for row in some]
+            left.plot(x, y, **look.point, markerfacecolor=look.colour if most else "none")
+    for name, look in models.items():
+        own = [row for row in estimated if row["attack"] == name]
+        x, y = [places[row["value"]] for row in own], [row["bits"] for row in own]
+        right.plot(x, y, **{**look.point, "linestyle": look.line}, label=name)
+    handles = [entry(shown(name), look) for name, look in looks.items()]
+    handles += [entry(f"{name} (estimated)", look) for name, look in models.items()]
+    legend_below(figure, [left, right], handles)
+    caption = [
+        f"Attacks on {shown(data['spec'], 80)}, {data['seeds']} seeds.",
+        "Measured: seconds that two of three runs stayed within, hollow where at most half of",
+        "the runs solved. Estimated: operations by formulas; one colour is one attack.",
     ]
-    estimated = [
-        row | {"learner": f"{row['attack']} (estimated)"}
-        for row in data["rows"]
-        if row["kind"] == "estimated"
-    ]
-    styles = styles_of(dict.fromkeys(row["learner"] for row in measured))
-    for row in estimated:
-        own = style_of(_LEARNER.get(row["attack"], row["attack"]))
-        styles[row["learner"]] = replace(own, dash=(5, 3))
-    common: Data = {"by": "learner", "styles": styles, "size": _BESIDE}
-    common["x"] = Axis("value", parameter, scale="names", names=data["values"])
-    told = {"series": "learner", parameter: "value"}
-    return panels(
-        plot(
-            measured,
-            y=Axis("seconds", "time (s)", scale="log"),
-            hollow="most",
-            told={**told, "seconds": "seconds", "solved": "passed"},
-            title="Measured",
-            **common,
-        ),
-        plot(
-            estimated,
-            y=Axis("bits", "log2 of operations (bits)"),
-            told={**told, "bits": "bits"},
-            title="Estimated",
-            **common,
-        ),
-        title=about(data),
-        notes=[
-            "measured: what two of three runs stayed within, hollow where at most half solved",
-            "estimated: operations by formulas",
-        ],
-        pick="learner",
-    )
+    return captioned(figure, caption, data)
+
+
+def _model(attack: str) -> Look:
+    """The look of an estimate: the colour and marker of the learner that runs the attack."""
+    own = style_of(_LEARNER.get(attack, attack))
+    return Look(colour=own.colour, marker=own.marker, line="--")

@@ -1,115 +1,124 @@
-"""Figures of the studies of in-context regression: rows of panels, drawn alike for all studies."""
+"""Figures of in-context regression: losses and steps of linear attention by layers."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from hardness.icl.evidence import Optimum, Sampled
 from hardness.icl.exact import Exact, Solved
-from hardness.icl.train import Curves, Trained
-from hardness.report.icl import CURVES, FREE, SHOWN
-from hardness.report.plot import Axis, Data, cells, panels, plot
-from hardness.report.style import INK, Style, series_style
+from hardness.icl.train import Curves
+from hardness.report.icl import CURVES, SHOWN
+from hardness.report.style import INK, Data, captioned, panels, series_look, styled
 from hardness.report.text import count
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, UsageError
 
-_SIZE, _HALF = (250, 200), (330, 230)
-_KINDS: dict[str, Data] = {  # of rows: how they are drawn
-    "curve": {"marks": ("line", "point")},
-    "line": {"marks": ("line",)},
-    "point": {"marks": ("point",)},
-    "sampled": {"marks": ("interval", "line", "point")},
-    "alone": {"marks": ("interval", "point")},
-    "dotted": {"marks": ("line",), "dash": (2, 3)},
-    "density": {"marks": ("band",), "step": "step-after"},
-    "level": {"marks": ("level",)},
-    "text": {"marks": ("text",)},
-}
-_DASHES: tuple[tuple[int, ...], ...] = ((2, 3), (5, 3), (8, 3, 2, 3), ())  # of levels and walls
 Rows = list[Data]
 Picture = tuple[str, list[str], list[Data]]  # a title, notes and panels with their rows
+_LEVELS = (":", "--", "-.", "-")  # of levels, and of the density that stands below
 
 
-def of_icl(data: Data) -> Data:
-    """Give the rows of a study, of what its results.json holds, by panel and series.
+def curves_rows(data: Data) -> Data:
+    """Give the losses of `hardness icl curves` by layers; raises UsageError for another study."""
+    return _rows(data, Curves, "icl curves", _curves)
 
-    A row has x and y, or low and high, and a kind, which says how it is drawn; a cell of a matrix
-    has row, column and value. Raises DamagedFile for another file, and where numbers are missing.
+
+def steps_rows(data: Data) -> Data:
+    """Give what `hardness icl steps` solved by panel and series; UsageError for another study.
+
+    A row has x and y, or low and high, and a kind, which says how it is drawn.
     """
-    kind = data.get("kind")
-    if data.get("format") != 1 or kind not in _STUDIES:
+    return _rows(data, Exact, "icl steps", _exact)
+
+
+def _rows(data: Data, study: Any, kind: str, collect: Callable[[Any], Picture]) -> Data:
+    if data.get("format") != 1 or not str(data.get("kind")).startswith("icl "):
         raise DamagedFile("this results.json holds no study of `hardness icl ... --out DIR`")
-    study, panels_of = _STUDIES[kind]
+    if data["kind"] != kind:
+        raise UsageError(
+            f"this is a study of `hardness {data['kind']}`: `hardness {kind}` is needed"
+        )
     try:
-        title, notes, found = panels_of(msgspec.convert(data, study))
+        title, notes, parts = collect(msgspec.convert(data, study))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise DamagedFile(
             f"this results.json is no whole study ({type(error).__name__} {error}): make it again "
             f"with `hardness {kind} --out DIR`"
         ) from error
-    rows = [{"panel": one["title"], **row} for one in found for row in one.pop("rows")]
-    return {"kind": kind, "title": title, "notes": notes, "panels": found, "rows": rows}
+    rows = [{"panel": one["title"], **row} for one in parts for row in one.pop("rows")]
+    return {"kind": kind, "title": title, "notes": notes, "panels": parts, "rows": rows}
 
 
-def draw_icl(data: Data) -> Data:
-    """Draw the panels of a study, matrices above them."""
-    charts, maps = [], []
-    for one in data["panels"]:
+@styled
+def icl_curves(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw the loss against the number of layers, sampled ones with their intervals."""
+    return _draw(data, "Loss of linear attention by the number of layers:", ax, width)
+
+
+@styled
+def icl_steps(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw the best residual polynomials over the spectrum, and exact losses by layers."""
+    return _draw(data, "Best steps of gradient descent by linear attention:", ax, width)
+
+
+def _draw(data: Data, about: str, ax: Any, width: float | None) -> Figure:
+    figure, axes = panels(len(data["panels"]), ax=ax, width=width, ratio=0.95, single=5.0)
+    for panel, one in zip(axes, data["panels"], strict=True):
         rows = [row for row in data["rows"] if row["panel"] == one["title"]]
-        if rows and rows[0]["kind"] == "cell":
-            maps.append(_heatmap(one["title"], rows))
+        panel.set(title=one["title"], xlabel=one["x"], ylabel=one["y"])
+        names = list(dict.fromkeys(row["series"] for row in rows))
+        straight = [row["series"] for row in rows if row["kind"] in ("level", "density")]
+        straight = list(dict.fromkeys(straight))
+        for name in names:
+            own = [row for row in rows if row["series"] == name]
+            if name in straight:
+                _draw_straight(panel, name, own, _LEVELS[straight.index(name) % len(_LEVELS)])
+            else:
+                _draw_series(panel, name, own, names.index(name) - len(straight))
+        for at in one.get("log", ""):
+            getattr(panel, f"set_{at}scale")("log")
+        for at in one.get("whole", ""):
+            getattr(panel, f"{at}axis").set_major_locator(MaxNLocator(integer=True))
+        for at, ends in one.get("domains", {}).items():
+            getattr(panel, f"set_{at}lim")(ends)
+        panel.legend(loc="upper left", bbox_to_anchor=(0, -0.22), fontsize=7)
+    return captioned(figure, [about, f"{data['title']}.", *(f"{n}." for n in data["notes"])], data)
+
+
+def _draw_straight(ax: Axes, name: str, rows: Rows, line: str) -> None:
+    """Draw a level across, or a density that is filled."""
+    if rows[0]["kind"] == "level":
+        ax.axhline(rows[0]["y"], color=INK, linestyle=line, label=name)
+        return
+    x, low, high = ([row[column] for row in rows] for column in ("x", "low", "high"))
+    ax.fill_between(x, low, high, step="post", color=INK, alpha=0.15, linewidth=0, label=name)
+
+
+def _draw_series(ax: Axes, name: str, rows: Rows, place: int) -> None:
+    """Draw a series by the kinds of its rows; the first kind stands in the legend."""
+    look = series_look(max(place, 0))
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        own = [row for row in rows if row["kind"] == kind]
+        label = name if kind == rows[0]["kind"] else None
+        x = [row["x"] for row in own]
+        y = [math.nan if row["y"] is None else row["y"] for row in own]
+        if kind == "text":
+            for row in own:
+                place_of = (row["x"], row["y"])
+                ax.text(*place_of, row["says"], color=look.colour, fontsize=7, ha="right")
+            continue
+        marker = "" if kind in ("line", "dotted") else look.marker
+        line = {"point": "none", "alone": "none", "dotted": ":"}.get(kind, "-")
+        style: Any = {"color": look.colour, "marker": marker, "linestyle": line, "label": label}
+        if "low" in own[0]:
+            ends = np.abs([[row[end] - row["y"] for row in own] for end in ("low", "high")])
+            ax.errorbar(x, y, ends, **style)
         else:
-            charts.append(_panel(one, rows))
-    drawn = panels(*charts, title=data["title"], notes=data["notes"], own=True)
-    if not maps:
-        return drawn
-    above = {"concat": maps, "columns": 6, "resolve": {"scale": {"color": "independent"}}}
-    datasets = drawn.pop("datasets")
-    return {"title": drawn.pop("title"), "datasets": datasets, "vconcat": [above, drawn]}
-
-
-def _panel(one: Data, rows: Rows) -> Data:
-    styles: dict[str, Style] = {}
-    straight = 0
-    for row in rows:
-        if row["series"] not in styles:
-            look: Data = _KINDS[row["kind"]]
-            style = replace(series_style(len(styles) - straight), **look)
-            if row["kind"] in ("level", "density"):
-                style = replace(style, colour=INK, dash=_DASHES[straight % len(_DASHES)])
-                straight += 1
-            styles[row["series"]] = style
-
-    def axis(at: str) -> Axis:
-        log, whole = at in one.get("log", ""), at in one.get("whole", "")
-        scale: Any = "log" if log else "whole" if whole else "linear"
-        return Axis(at, one[at], scale=scale, domain=one.get("domains", {}).get(at))
-
-    title, size = one["title"], one.get("size", _SIZE)
-    return plot(rows, x=axis("x"), y=axis("y"), styles=styles, kinds=_KINDS, title=title, size=size)
-
-
-def _heatmap(title: str, rows: Rows) -> Data:
-    most = max(abs(row["value"]) for row in rows) or 1.0
-    names = list(dict.fromkeys(str(row["row"]) for row in rows))
-    x, y = (
-        Axis(at, scale="names", names=names, look={"labels": False}) for at in ("column", "row")
-    )
-    legend = {"title": None, "orient": "right", "direction": "vertical", "gradientLength": 100}
-    scale = {"scheme": "redblue", "reverse": True, "domain": [-most, most]}
-    return cells(
-        [{**row, "row": str(row["row"]), "column": str(row["column"])} for row in rows],
-        x=x,
-        y=y,
-        colour={"field": "value", "type": "quantitative", "scale": scale, "legend": legend},
-        says={},
-        title=title,
-        size=(110, 110),
-    )
+            ax.plot(x, y, **style)
 
 
 def _series(
@@ -128,51 +137,13 @@ def _level(name: str, y: float) -> Rows:
     return _series(name, "level", y=[y])
 
 
-def _sampled(name: str, x: Iterable[float], found: Sequence[Sampled]) -> Rows:
-    """Means with four standard errors, no lower than a logarithmic axis can show."""
-    ends = [(max(s.mean - 4 * s.error, s.mean / 1000), s.mean + 4 * s.error) for s in found]
-    low, high = ([end[side] for end in ends] for side in (0, 1))
-    return _series(name, "sampled", x, [s.mean for s in found], low=low, high=high)
-
-
-def _shown(title: str, x: str, y: str, rows: Rows, **look: Any) -> Data:
+def _panel(title: str, x: str, y: str, rows: Rows, **look: Any) -> Data:
     """A panel: its axes, of which look says what is logarithmic, whole or ends where."""
     return {"title": title, "x": x, "y": y, **look, "rows": rows}
 
 
-def _noise(found: Optimum | Exact) -> str:
+def _noise(found: Exact) -> str:
     return f", label noise {found.noise:g}" if found.noise else ""
-
-
-def _optimum(found: Optimum) -> Picture:
-    """Loss against n, the step in each eigendirection, and where random starts end."""
-    seen = [one for one in found.curve if one.bayes.mean > 1e-9 * found.power]
-    layer = zip(*((one.n, one.layer) for one in found.curve), strict=True)
-    turned = zip(*((one.eigenvalue, one.multiplier) for one in found.directions), strict=True)
-    bayes = [one.n for one in seen], [one.bayes for one in seen]
-    lengths = [
-        *_level("predicting 0", found.power),
-        *_series("one layer, L*: closed form", "line", *layer),
-        *_sampled("Monte Carlo at A*", [found.n], [found.integrated]),
-        *_sampled("Bayes, ridge: Monte Carlo", *bayes),
-    ]
-    steps = [
-        *_level("σ^-1: a full Newton step", 1),
-        *_level("n / (n + 1)", found.n / (found.n + 1)),
-        *_series("optimal layer A*", "point", *turned),
-    ]
-    notes = ["σ: the covariance of the tokens; intervals: 4 standard errors"]
-    if len(seen) < len(found.curve):
-        notes += ["without noise the Bayes predictor loses 0 from n = d on: no mark there"]
-    points, error = "number n of labelled points in the prompt", "expected squared error"
-    eigenvalue, multiplier = "eigenvalue of σ", "multiplier of A* x eigenvalue"
-    turn: Data = {"log": "x", "domains": {"y": (0.0, 1.5)}}
-    every = [
-        _shown("Least loss against prompt length", points, error, lengths, log="xy"),
-        _shown("The step in each eigendirection", eigenvalue, multiplier, steps, **turn),
-    ]
-    title = f"One layer of linear attention, d = {found.d}, n = {found.n}{_noise(found)}"
-    return title, notes, every
 
 
 def _exact(found: Exact) -> Picture:
@@ -189,13 +160,12 @@ def _exact(found: Exact) -> Picture:
         roots = [1 / a for a in one.steps if 1 / a <= right] if one.real else []
         rows += _series(name, "line", t.tolist(), [v if v <= 1.01 else None for v in values])
         rows += _series(name, "point", roots, [0] * len(roots))
-    polynomials = _shown(
+    polynomials = _panel(
         "Best residual polynomials, roots at 1 / step",
         "eigenvalue t of S",
         "residual p(t); density, scaled to 1",
         rows,
         domains={"x": (0.0, right), "y": (-0.75, 1.05)},
-        size=_HALF,
     )
     title = f"n = {found.n} points, d = {found.d}{_noise(found)}, task covariance C^-1"
     return title, [], [polynomials, _layers(found)]
@@ -216,7 +186,7 @@ def _layers(found: Exact) -> Data:
     bulk = [one.loss for one in found.chebyshev]
     for name, losses in ("Chebyshev steps on the bulk", bulk), (_LIMIT, found.limit):
         rows += _series(name, "dotted", found.layers, losses) if losses else []
-    return _shown(
+    return _panel(
         "Exact loss against the number of layers",
         "number of layers L",
         "loss E (prediction − <w, x>)²",
@@ -224,55 +194,7 @@ def _layers(found: Exact) -> Data:
         log="y",
         whole="x",
         domains={"y": (0.7 * low, 2 * max(found.none, *known))},
-        size=_HALF,
     )
-
-
-def _train(found: Trained) -> Picture:
-    """The whitened matrices, their distances to the identity, and the training curve."""
-    every = [("Q", i, *one) for i, one in enumerate(zip(found.q, found.distance_q, strict=True), 1)]
-    if found.p is not None and found.distance_p is not None:
-        moved = zip(found.p[:-1], found.distance_p, strict=True)
-        every += [("P", i, *one) for i, one in enumerate(moved, 1)]
-    maps = [
-        {
-            "title": f"layer {layer}: {name}, {far:.3f} from I",
-            "rows": [
-                {"kind": "cell", "row": i, "column": j, "value": v}
-                for i, row in enumerate(matrix)
-                for j, v in enumerate(row)
-            ],
-        }
-        for name, layer, matrix, far in every
-    ]
-    steps = [1 + mark.step for mark in found.curve]
-    apart = _level("0.1", 0.1)
-    curves = {"Q": [mark.q for mark in found.curve], "P": [mark.p or [] for mark in found.curve]}
-    for name, kind in (("Q", "line"), ("P", "dotted")):
-        for i, curve in enumerate(zip(*curves[name], strict=True), 1):
-            apart += _series(f"{name}, layer {i}", kind, steps, curve)
-    name, far = "Distance from a multiple of I (Frobenius)", "|M − (tr M/d) I| / |M|"
-    distances = _shown(name, "1 + step", far, apart, log="xy", size=_HALF)
-    where = "whitened" if found.whiten else "raw"
-    title = f"{count(found.layers, 'layer')}, {FREE[found.free]}, d = {found.d}, "
-    title += f"n = {found.n}, noise {found.noise:g}"
-    notes = [f"trained in {where} coordinates, seed {found.seed}; matrices whitened"]
-    return title, notes, [*maps, _training_loss(found, steps), distances]
-
-
-def _training_loss(found: Trained, steps: list[int]) -> Data:
-    loss, rare, known = found.loss, found.rare, found.reference
-    rows = _series("on the training sample", "line", steps, [mark.loss for mark in found.curve])
-    name = f"on fresh samples: {loss.value:.4g} ± {loss.error:.1g}"
-    low, high = [max(loss.interval[0], loss.value / 1000)], [loss.interval[1]]
-    rows += _series(name, "alone", steps[-1:], [loss.value], low=low, high=high)
-    if rare.value > 2 * loss.value:
-        name = f"with rare prompts: {rare.value:.2g}"
-        rows += _series(name, "point", steps[-1:], [rare.value])
-    if known is not None:
-        name = "best steps, exact" if found.free == "q" else "best scalars found, exact"
-        rows += _level(f"{name}: {known.loss:.4g}", known.loss)
-    return _shown("Loss", "1 + step", "mean squared error", rows, log="xy", size=_HALF)
 
 
 def _curves(found: Curves) -> Picture:
@@ -295,7 +217,7 @@ def _curves(found: Curves) -> Picture:
                 top = max(top, 4 * place)
                 words = [f"rare prompts: {p.rare.value:.1g}"]
                 rows += _series(said, "text", [p.layers], [place], says=words)
-    chart = _shown(
+    chart = _panel(
         "Loss of linear attention by layers",
         "number of layers",
         "mean squared error",
@@ -303,16 +225,9 @@ def _curves(found: Curves) -> Picture:
         log="y",
         whole="x",
         domains={"y": (min(losses) / 3, top)},
-        size=(420, 260),
     )
     about = f"d = {found.d}, n = {found.n}, noise {found.noise:g}"
     return about, ["intervals: 99 %"], [chart]
 
 
 _LIMIT = "best steps, n, d to infinity"
-_STUDIES: dict[str, tuple[Any, Callable[[Any], Picture]]] = {
-    "icl optimum": (Optimum, _optimum),
-    "icl steps": (Exact, _exact),
-    "icl train": (Trained, _train),
-    "icl curves": (Curves, _curves),
-}

@@ -3,13 +3,18 @@
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import product, zip_longest
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from hardness.bounds import Certificate
-from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.bounds.quantities import vacuous
 from hardness.report.charts.runs import CERTIFIED
-from hardness.report.plot import Axis, Data, cells, named, panels
-from hardness.report.style import GREY
+from hardness.report.style import Data, captioned, legend_below, panels, shown, styled
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
@@ -22,19 +27,12 @@ SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of
 QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
 PANELS = 6  # learners of a figure
 _BOUND = "#B0590A"
-_STEPS = 60  # budgets that a reader of a page can choose
-_WIDE, _HIGH = 300, 220  # pixels that cells of a panel share
-_ROOM = 24  # pixels across that a cell needs for its numbers
-# Face, ink and mark of a state; the marks tell them apart without colour.
-LOOKS = {
-    "solved": ("#0B559F", "#FCFEFF", "●"),
-    "partly": ("#9BC8E8", "#0F1012", "◐"),
-    "not solved": ("#F4F1EA", "#0F1012", "○"),
-    "could not run": ("#DCDDDF", "#0F1012", "×"),
-}
+_ROOM = 0.28  # inches across that a cell needs for its numbers
+# The certified line, by whether it is about the learner.
+_ASKS: dict[bool, Any] = {True: "-", False: "--"}
 
 
-def of_phase(plane: Plane, certifier: Certifier) -> Data:
+def phase_rows(plane: Plane, certifier: Certifier) -> Data:
     """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
 
     A row of the kind cell is of a learner on a spec. A cell is solved if at least `SHARE` of its
@@ -158,172 +156,113 @@ def needed(data: Data) -> dict[tuple[str, str], float]:
     return {at: n for at, n in found.items() if at not in silent}
 
 
-def budgets(data: Data) -> list[int]:
-    """List budgets of queries to choose from: powers of ten, and that of the diagram itself.
+@styled
+def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw a panel a learner: shares of runs that passed, and the edge of what is certified.
 
-    >>> rows = [{"kind": "certified", "x": "8", "y": "2", "queries": "1200"}]
-    >>> budgets({"quantity": "stat-queries", "rows": rows, "query_budget": 20})
-    [1, 10, 20, 100, 1000, 10000]
+    Beyond the line the certificate asks for more queries than the budget. It is solid for learners
+    that ask statistical queries alone, which the bound is about, and dashed for all others.
     """
-    digits = [len(str(n)) for n in needed(data).values() if n < math.inf]
-    last = max(digits, default=0)
-    apart = -(-(last + 1) // _STEPS)
-    powers = {10**e for e in range(0, last + apart, apart)} if digits else set()
-    return sorted(powers | {data["query_budget"]})
-
-
-def draw_phase(data: Data) -> Data:
-    """Draw a panel a learner; hatched where a bound says that its budget of queries is too small.
-
-    Learners that ask statistical queries alone are hatched. The others, of which the bound says
-    nothing, have the edge of that region alone, dashed. A mark of the region is drawn at the
-    budgets from .. to, by their places among `budgets`: those below a certified number, exactly.
-    """
-    choices, bounds = budgets(data), needed(data)
     learners: dict[str, list[Data]] = {}
     for row in data["rows"]:
         if row["kind"] == "cell":
             learners.setdefault(row["learner"], []).append(row)
-    states = [one for one in LOOKS if any(one == row.get("state") for row in data["rows"])]
-    above = {
-        (x, y): sum(bounds.get((x, y), 0) > one for one in choices)
-        for x in data["xs"]
-        for y in data["ys"]
-    }
+    required = needed(data)
+    above = np.array(
+        [[required.get((x, y), 0) > data["query_budget"] for x in data["xs"]] for y in data["ys"]]
+    )
     general = data["quantity"] == "stat-queries"
-    chart = panels(
-        *(_panel(data, name, rows, states, above) for name, rows in learners.items()),
-        title=f"{named(data['spec'] or 'all', 80)}: where learners solve",
-        notes=[
-            f"in a cell: runs that passed, of all; solved: at least {data['share']} of them",
-            *([f"not shown: {data['more']} more learners, see --where"] if data["more"] else []),
-        ],
-    )
-    if not bounds:
-        return chart
-    whose = "of the runs" if data["budget_given"] else "assumed: none is known of the runs"
-    kind = "statistical" if general else "correlational"
-    notes = [
-        f"certified for {kind}-query learners: risk {data['risk']}, success {data['success']}, "
-        f"worst answers within {data['tau']}"
-    ]
-    if general and any(rows[0]["asks"] for rows in learners.values()):
-        notes += ["hatched: the certificate asks for more queries than the budget"]
-    notes += ["dashed: the edge of that region; the bound is not about this learner"]
-    own = choices.index(data["query_budget"])
-    told = [brief(one, 3) + (f" ({whose})" if i == own else "") for i, one in enumerate(choices)]
-    first = chart["title"]["subtitle"]
-    titles = [[*first, f"budget of queries: {budget}", *notes] for budget in told]
-    slider = {"input": "range", "min": 0, "max": len(told) - 1, "step": 1}
-    return {
-        **chart,
-        "title": {**chart["title"], "subtitle": {"expr": "titles[budget]"}},
-        "params": [
-            {"name": "titles", "value": titles},
-            {"name": "budget", "value": own, "bind": {**slider, "name": "budget of queries "}},
-        ],
-    }
-
-
-def _panel(
-    data: Data, name: str, rows: list[Data], states: list[str], above: dict[tuple[str, str], int]
-) -> Data:
-    xs, ys, asks, said = data["xs"], data["ys"], rows[0]["asks"], _said(data)
-    wide = max(12.0, min(44.0, _WIDE / len(xs)))
-    high = max(14.0, min(34.0, _HIGH / len(ys)))
-    shown = [
-        {
-            "x": row["x"],
-            "y": row["y"],
-            "state": row["state"],
-            "passed": f"{row['passed']} of {row['runs']}",
-            "says": f"{row['passed']}/{row['runs']}"
-            if wide >= _ROOM and row["state"] != "could not run"
-            else LOOKS[row["state"]][2],
-            "certified": said.get((row["x"], row["y"]), "no bound"),
+    figure, axes = panels(len(learners), ax=ax, width=width, ratio=0.85)
+    image = None
+    for panel, (name, cells) in zip(axes, learners.items(), strict=True):
+        image = _draw_cells(panel, data, cells)
+        panel.set_title(shown(name, 28))
+        about = general and cells[0]["asks"]
+        panel.add_collection(
+            LineCollection(_edges(above), colors=_BOUND, linewidths=2, linestyles=_ASKS[about])
+        )
+    if image is not None and ax is None:
+        figure.colorbar(image, ax=axes, label="share of runs that passed", shrink=0.8)
+    if above.any():
+        asking = {general and cells[0]["asks"] for cells in learners.values()}
+        told = {
+            True: "certified: more queries than the budget",
+            False: "the same line, not about this learner",
         }
-        for row in rows
-    ]
-    told = {named(data["x"]): "x", named(data["y"] or "-"): "y", "passed": "passed"}
-    face, ink = looks(states)
-    is_hatched = asks and data["quantity"] == "stat-queries"
-    marks = _hatches(above, wide / high) if is_hatched else _edges(above, xs, ys)
-    return cells(
-        shown,
-        x=Axis("x", named(data["x"]), scale="names", names=xs),
-        y=Axis("y", named(data["y"]), scale="names", names=ys[::-1]),
-        colour=face,
-        says={"says": {}},
-        ink=ink,
-        told=told | {"state": "state", "certified queries": "certified"},
-        title=named(name) + (", asks queries" if asks else ""),
-        size=(wide * len(xs), high * len(ys)),
-        between=_bound_layers(marks, wide, high),
-    )
+        handles = [
+            Line2D([], [], color=_BOUND, linewidth=2, linestyle=_ASKS[about], label=told[about])
+            for about in (True, False)
+            if about in asking
+        ]
+        legend_below(figure, axes, handles)
+    return captioned(figure, _caption(data, bool(above.any())), data)
 
 
-def looks(states: Iterable[str]) -> tuple[Data, Data]:
-    """Give the encodings of the face of a cell, and of the ink on it, by its state."""
-    shown = [state for state in LOOKS if state in states]
-    face = {
-        "field": "state",
-        "type": "nominal",
-        "scale": {"domain": shown, "range": [LOOKS[state][0] for state in shown]},
-        "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": GREY},
-    }
-    ink = [{"test": {"field": "state", "equal": one}, "value": LOOKS[one][1]} for one in shown]
-    return face, {"condition": ink, "value": "black"}
+def _draw_cells(ax: Axes, data: Data, cells: list[Data]) -> Any:
+    """Draw shares of passes as colours, with the numbers where there is room."""
+    xs, ys = data["xs"], data["ys"]
+    share = np.full((len(ys), len(xs)), np.nan)
+    for cell in cells:
+        if cell["state"] != "could not run":
+            share[ys.index(cell["y"]), xs.index(cell["x"])] = cell["passed"] / cell["runs"]
+    image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")
+    ax.set(xlabel=shown(data["x"]), ylabel=shown(data["y"]))
+    _ticks(ax.xaxis, xs)
+    _ticks(ax.yaxis, ys)
+    ax.grid(visible=False)
+    ax.set_facecolor("#EEEEEE")
+    wide = ax.figure.get_figwidth() / min(3, max(1, len(ax.figure.axes)))  # type: ignore[union-attr]
+    numbered = wide / len(xs) >= _ROOM
+    for cell in cells:
+        dark = cell["passed"] > 0.6 * cell["runs"]
+        counted = f"{cell['passed']}/{cell['runs']}" if numbered else ""
+        ax.text(
+            xs.index(cell["x"]),
+            ys.index(cell["y"]),
+            "×" if cell["state"] == "could not run" else counted,
+            color="white" if dark else "black",
+            fontsize=6.5,
+            ha="center",
+            va="center",
+        )
+    return image
 
 
-def _said(data: Data) -> dict[tuple[str, str], str]:
-    """What is certified of the cells, in words."""
-    words = {(row["x"], row["y"]): WORD for row in data["rows"] if row["kind"] == CERTIFIED}
-    every = needed(data).items()
-    return words | {at: NONE_ENOUGH if n == math.inf else brief(int(n), 3) for at, n in every}
+def _ticks(axis: Any, names: Sequence[str]) -> None:
+    """Put names at cells, at most ten of them."""
+    step = -(-len(names) // 10)
+    axis.set_ticks(range(0, len(names), step), [shown(name, 12) for name in names[::step]])
 
 
-def _hatches(above: dict[tuple[str, str], int], ratio: float) -> list[Data]:
-    """Strokes across the corners of cells, beside the number in the middle."""
-    path = "".join(
-        f"M{-ratio:g},{2 * part - 1:g}L{2 * ratio * part - ratio:g},-1"
-        f"M{ratio - 2 * ratio * part:g},1L{ratio:g},{1 - 2 * part:g}"
-        for part in (0.22, 0.45)
-    )
-    return [
-        {"x": named(x), "y": named(y), "from": 0, "to": number, "shape": path}
-        for (x, y), number in above.items()
-        if number
-    ]
+def _edges(above: np.ndarray) -> list[list[tuple[float, float]]]:
+    """Give the sides between cells inside and outside a region, in cells of an image."""
+    rows, columns = above.shape
+    sides = []
+    for y in range(rows):
+        for x in range(columns):
+            if x + 1 < columns and above[y, x] != above[y, x + 1]:
+                sides.append([(x + 0.5, y - 0.5), (x + 0.5, y + 0.5)])
+            if y + 1 < rows and above[y, x] != above[y + 1, x]:
+                sides.append([(x - 0.5, y + 0.5), (x + 0.5, y + 0.5)])
+    return sides
 
 
-def _edges(above: dict[tuple[str, str], int], xs: Sequence[str], ys: Sequence[str]) -> list[Data]:
-    """Right and upper sides of cells beyond which the region ends, at the budgets from .. to."""
-    found = []
-    for (x, right), (y, over) in product(zip_longest(xs, xs[1:]), zip_longest(ys, ys[1:])):
-        for beyond, shape in (((right, y), "right"), ((x, over), "upper")):
-            if beyond in above and above[x, y] != above[beyond]:
-                low, high = sorted((above[x, y], above[beyond]))
-                place = {"x": named(x), "y": named(y)}
-                found.append({**place, "from": low, "to": high, "shape": shape})
-    return found
-
-
-def _bound_layers(marks: list[Data], wide: float, high: float) -> list[Data]:
-    """Draw the marks of a bound, each shape in layers of its own: white below, seen on any cell."""
-    ratio = wide / high
-    sides = {
-        "right": f"M{ratio:g},-1L{ratio:g},1",
-        "upper": f"M{-ratio:g},-1L{ratio:g},-1",
-    }
-    below = {"stroke": "white", "strokeWidth": 3.2}
-    point = {"type": "point", "size": high**2, "filled": False, "tooltip": None, "opacity": 1}
-    return [
-        {
-            "data": {"values": [one for one in marks if one["shape"] == shape]},
-            "transform": [{"filter": "datum.from <= budget && budget < datum.to"}],
-            "mark": {**point, "shape": sides.get(shape, shape), **look},
-        }
-        for shape in dict.fromkeys(one["shape"] for one in marks)
-        for dash in [[4, 2] if shape in sides else [1, 0]]
-        for look in (below, {"stroke": _BOUND, "strokeWidth": 1.5, "strokeDash": dash})
-    ]
+def _caption(data: Data, bounded: bool) -> Iterable[str]:
+    yield f"Where learners solve {shown(data['spec'] or 'the family', 80)}: in a cell, runs that"
+    yield f"passed in time of all runs; a bound is about success {data['share']}. Grey: not run;"
+    yield "×: could not run, or ended by the machine."
+    if data["more"]:
+        yield f"Not shown: {data['more']} more learners, which --where chooses."
+    budget = f"{brief(data['query_budget'], 3)} queries"
+    budget += "" if data["budget_given"] else " (assumed, as the runs have no budget of queries)"
+    if bounded:
+        kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
+        yield f"Beyond the line {kind}-query learners need more than the budget of {budget}"
+        yield f"to reach relative risk {data['risk']} with probability {data['success']},"
+        yield f"in the worst case over answers within {data['tau']}."
+        yield "The bound says nothing of other learners (dashed); a solved cell"
+        yield "beyond it contradicts nothing, since answers to the runs were honest."
+    elif data["uncertified"]:
+        yield f"No line: {data['uncertified']}."
+    else:
+        yield f"No line: no certified number is above the budget of {budget}."

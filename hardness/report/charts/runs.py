@@ -1,15 +1,32 @@
-"""The figure of both sides, of runs and of thresholds, and what figures of comparisons share."""
+"""The figures of both sides, of runs and of thresholds, and what figures of comparisons share."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from hardness.bounds.quantities import vacuous
 from hardness.oracles import Usage
 from hardness.report.comparison import ASKER, fit_rows, power, short_name
-from hardness.report.plot import Axis, Data, named, panels, plot
-from hardness.report.style import BOUND, Style, styles_of
-from hardness.report.vega import write
+from hardness.report.style import (
+    BOUND,
+    MOST,
+    Data,
+    Look,
+    captioned,
+    cost_axis,
+    dodge,
+    entry,
+    legend_below,
+    panels,
+    shown,
+    size_axis,
+    styled,
+    styles_of,
+)
 from hardness.runs.cells import COSTS, seen
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
@@ -24,22 +41,11 @@ TITLES = {
     "examples": ("Examples", "number of examples"),
     "values": ("Membership queries", "number of chosen tokens"),
     "seconds": ("Time", "time (s)"),
-    "risk": ("Risk (1 = nothing learned)", "relative risk"),
+    "risk": ("Risk (1: nothing learned)", "relative risk"),
 }
-FREE = "membership queries: only the information floor, of labels, binds learners that ask them"
-CERTIFIED = "certified"  # the series of what is certified
-DASHED = Style(colour=BOUND, dash=(6, 3), marks=("line",), thick=1.35, shown=False)
-DOTTED = Style(colour=BOUND, dash=(1, 3), marks=("line",), thick=1.35, shown=False)
-_LINES = {"queries": ("dashed", DASHED), "examples": ("dotted", DOTTED)}
-# Upwards from where it stands: what is needed is more, and not known.
-ARROW = "M0,0L0,-3.5M-.8,-2.5L0,-3.5L.8,-2.5"
-_KINDS: dict[str, Data] = {
-    CERTIFIED: {},
-    "run": {"marks": ("point",)},
-    "enough": {"marks": ("line",)},
-    "least": {"marks": ("interval", "line", "point")},
-    "more": {"marks": ("point",), "shape": ARROW},
-}
+FREE = "Only the information-theoretic bound, on labels, binds learners by membership queries."
+CERTIFIED = "certified"  # the kind of row of what is certified
+LINES: dict[str, tuple[str, Any]] = {"queries": ("Dashed", "--"), "examples": ("Dotted", ":")}
 SEEN = {
     "tokens": "the tokens",
     "z": "z, the product of the tokens",
@@ -60,36 +66,13 @@ def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) 
     }
 
 
-def about(data: Data) -> str:
-    """Write the title of a figure of a comparison."""
-    return f"{named(data['spec'], 80)}, {data['seeds']} seeds"
-
-
-def sizes(data: Data, scale: Any = "linear") -> Axis:
-    """Return the axis of sizes, with ticks at those that do not stand on one another."""
-    places = sorted(data["places"])
-    kept = list(places)
-    if scale == "log":
-        kept = []
-        for place in places:
-            apart = math.log(places[-1] / places[0]) / 8
-            if not kept or math.log(place / kept[-1]) > apart:
-                kept.append(place)
-    return Axis("place", named(data["parameter"]), scale=scale, ticks=kept, holds=places)
-
-
-def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
-    """Draw the figure as svg, png or pdf."""
-    return write(draw_both_sides(of_both_sides(comparison)), kind)
-
-
-def of_both_sides(comparison: Comparison, *thresholds: Least) -> Data:
+def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
     """Give what every run spent, what two thirds of a learner's runs stayed within, and bounds.
 
     Rows are of the kind run, enough (a learner at a size), certified (a cost at a size: its
     value is text, for it may be of any size, and null where no number is enough), or least, see
-    `of_least`. Runs may be missing: a learner may lack sizes, and have other numbers of seeds than
-    others. Of a learner and a cost that have thresholds, these are shown alone.
+    `least_rows`. Runs may be missing: a learner may lack sizes, or have other numbers of seeds.
+    Of a learner and a cost that have thresholds, these are shown alone.
     """
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
     if comparison.learners and not any(run.usage.values for run in comparison.runs):
@@ -136,7 +119,7 @@ def of_both_sides(comparison: Comparison, *thresholds: Least) -> Data:
     }
 
 
-def of_least(*found: Least) -> Data:
+def least_rows(*found: Least) -> Data:
     """Give the median threshold of a learner at a size with its interval, and what is certified.
 
     Rows are of the kind least: the median with its interval from low to high, null where most
@@ -203,15 +186,6 @@ def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data
     return rows
 
 
-def _drawn(row: Data) -> list[Data]:
-    """Give what is drawn of a threshold: a median with its interval, and an arrow where it ends."""
-    least, low, high = (row[name] and max(row[name], 1) for name in ("least", "low", "high"))
-    low = max(low or 0, 1)
-    own = {**row, row["cost"]: least, "solved": True}
-    found = [{**own, "low": low if least else None, "high": (high or least) if least else None}]
-    return found if high else [*found, {**own, "kind": "more", row["cost"]: least or low}]
-
-
 def _certified(comparison: Comparison) -> list[Data]:
     if len(comparison.certificates) != len(comparison.values):
         return []
@@ -232,94 +206,146 @@ def _certified(comparison: Comparison) -> list[Data]:
     ]
 
 
-def draw_both_sides(data: Data) -> Data:
+@styled
+def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw a panel a cost: a mark a run, a line through the sizes that all runs solved, bounds.
 
     Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
     risk did not: their cost is what they spent, no measure of what is needed.
     """
-    costs = data["costs"]
-    needed = [row for row in data["rows"] if row["kind"] == "least"]
-    known = {(row["learner"], row["cost"]) for row in needed}
-    rows = [
-        {
-            **row,
-            **{c: row.get(c) if (row["learner"], c) not in known else None for c in costs},
-            "learner": named(row["learner"]),
-        }
-        for row in data["rows"]
-        if row["kind"] == "run" or (row["kind"] == "enough" and row["solved"])
-    ]
-    rows += [{**one, "learner": named(row["learner"])} for row in needed for one in _drawn(row)]
-    certified = {cost: shown_bounds(data["rows"], cost) for cost in costs}
-    styles = styles_of(dict.fromkeys(row["learner"] for row in rows))
-    shown = {"learner": "learner", "seed": "seed", "risk": "risk", "solved": "solved"}
-    if needed:
-        shown |= {"at least": "low", "at most": "high", "without": "over"}
-    charts = {
-        cost: plot(
-            [*certified[cost], *(row for row in rows if row.get("cost", cost) == cost)],
-            x=sizes(data),
-            y=Axis(cost, TITLES[cost][1], scale="log"),
-            by="learner",
-            styles={CERTIFIED: _LINES.get(cost, ("", DASHED))[1], **styles},
-            kinds=_KINDS,
-            hollow="solved",
-            told={**shown, named(data["parameter"]): "place", TITLES[cost][1]: cost},
-            title=TITLES[cost][0],
-        )
-        for cost in costs
-    }
-    hollow = any(row["kind"] == "run" and not row["solved"] for row in rows)
-    notes = _told(needed)
-    notes += ["hollow: runs that did not solve, at what they spent"] if hollow else []
-    notes += [
-        f"{look}: {_needed(data, cost, certified[cost][0])}"
-        for cost, (look, _) in _LINES.items()
-        if certified.get(cost)
-    ]
-    notes += [FREE] if charts.get("values") else []
-    fitted = f"fitted over these sizes ({CONFIDENCE:.0%} interval)"
-    notes += [f"{fitted}: {named(one)}" for one in data.get("growth", ())]
-    title = named(data["spec"], 80)
-    return panels(*charts.values(), title=title, notes=notes, pick="learner")
+    costs, rows = data["costs"], data["rows"]
+    of_kind = {kind: [row for row in rows if row["kind"] == kind] for kind in _KINDS}
+    searched = {(row["learner"], row["cost"]) for row in of_kind["least"]}
+    looks = styles_of(row["learner"] for kind in _KINDS for row in of_kind[kind])
+    figure, axes = panels(len(costs), ax=ax, width=width)
+    for panel, cost in zip(axes, costs, strict=True):
+        bounds = bound_points(rows, cost)
+        spent = [
+            row
+            for kind in ("run", "enough")
+            for row in of_kind[kind]
+            if row.get(cost) is not None and (row["learner"], cost) not in searched
+        ]
+        needed = [row for row in of_kind["least"] if row["cost"] == cost]
+        every = [row[cost] for row in spent] + [y for _, y in bounds]
+        every += [max(row[end] or 1, 1) for row in needed for end in ("least", "low", "high")]
+        panel.set(title=TITLES[cost][0], ylabel=TITLES[cost][1])
+        floor = cost_axis(panel, every, zero=cost == "risk")
+        size_axis(panel, data["places"], data["parameter"])
+        if bounds:
+            _draw_bound(panel, cost, bounds)
+        for place, (name, look) in enumerate(looks.items()):
+            aside = dodge(panel, place, len(looks))
+            least = floor if cost == "risk" else 0.0
+            _draw_runs(panel, [r for r in spent if r["learner"] == name], cost, least, look, aside)
+            _draw_needed(panel, [r for r in needed if r["learner"] == name], look, aside)
+    handles = [entry(shown(name), look) for name, look in looks.items()]
+    drawn = [cost for cost in LINES if cost in costs and bound_points(rows, cost)]
+    handles += [_bound_entry(cost) for cost in drawn]
+    legend_below(figure, axes, handles)
+    return captioned(figure, _caption(data, of_kind, drawn), data)
 
 
-def _told(needed: list[Data]) -> list[str]:
-    """Say what marks of thresholds are, and what their learners see."""
-    if not needed:
-        return []
-    sees: dict[str, dict[str, None]] = {}
-    for row in needed:
-        sees.setdefault(row["sees"], {})[named(row["learner"])] = None
-    views = "; ".join(f"{', '.join(names)}: {SEEN.get(v, v)}" for v, names in sees.items())
-    chance = min(row["confidence"] for row in needed)
-    said = [
-        f"marks: the least with which a run passes, median of {needed[0]['seeds']} instances; "
-        f"bars: its interval ({chance:.1%})",
-        f"what they see: {views}",
-    ]
-    if any(row["high"] is None for row in needed):
-        said.insert(
-            1, "arrows: more, for too many instances have no least within the most of a run"
-        )
-    return said
+@styled
+def least(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
+    """Draw median thresholds with their intervals beside certified floors, a panel a cost."""
+    figure: Figure = both_sides(data, ax=ax, width=width)
+    return figure
 
 
-def shown_bounds(rows: Iterable[Mapping[str, Any]], cost: str) -> list[Data]:
-    """Take what is certified of a cost and says something, as rows of that column."""
+_KINDS = ("run", "enough", "least")
+
+
+def _draw_runs(ax: Axes, rows: list[Data], cost: str, floor: float, look: Look, aside: Any) -> None:
+    """Draw the runs of a learner, and the line through the sizes that all of them solved."""
+    held = [{**row, cost: max(row[cost], floor)} for row in rows if max(row[cost], floor) > 0]
+    line = [row for row in held if row["kind"] == "enough" and row["solved"]]
+    if line:
+        x, y = ([row[name] for row in line] for name in ("place", cost))
+        ax.plot(x, y, look.line, color=look.colour, transform=aside)
+    for solved in (True, False):
+        runs = [row for row in held if row["kind"] == "run" and row["solved"] is solved]
+        if runs:
+            x, y = ([row[name] for row in runs] for name in ("place", cost))
+            face = look.colour if solved else "none"
+            ax.plot(x, y, **look.point, markerfacecolor=face, transform=aside)
+
+
+def _draw_needed(ax: Axes, rows: list[Data], look: Look, aside: Any) -> None:
+    """Draw medians with intervals; an arrow stands where more is needed than is known."""
+    known = [row for row in rows if row["least"]]
+    if known:
+        x, y = ([row[name] for row in known] for name in ("place", "least"))
+        low = [max(row["low"] or 1, 1) for row in known]
+        high = [row["high"] or row["least"] for row in known]
+        ends = np.abs(np.array([low, high], float) - np.array(y, float))
+        ax.errorbar(x, y, ends, **{**look.point, "linestyle": look.line}, transform=aside)
+    for row in rows:
+        if not row["high"]:
+            place = (row["place"], row["least"] or max(row["low"] or 1, 1))
+            arrow = {"arrowstyle": "<-", "color": look.colour, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", place, (0, 16), textcoords="offset points", arrowprops=arrow)
+
+
+def _draw_bound(ax: Axes, cost: str, points: list[tuple[float, float]]) -> None:
+    line = LINES.get(cost, LINES["queries"])[1]
+    ax.plot(*zip(*points, strict=True), line, color=BOUND, linewidth=1.6, label=_name(cost))
+
+
+def _bound_entry(cost: str) -> Line2D:
+    return Line2D([], [], color=BOUND, linestyle=LINES[cost][1], linewidth=1.6, label=_name(cost))
+
+
+def _name(cost: str) -> str:
+    return f"certified {cost}"
+
+
+def bound_points(rows: Iterable[Mapping[str, Any]], cost: str) -> list[tuple[float, float]]:
+    """Give size and number of what is certified of a cost, where the number says something."""
     return [
-        {**row, "learner": CERTIFIED, cost: int(row["value"])}
+        (row["place"], float(value))
         for row in rows
         if row["kind"] == CERTIFIED and row["cost"] == cost and row["value"] is not None
-        if not vacuous(row["quantity"], int(row["value"]))
+        if not vacuous(row["quantity"], value := int(row["value"])) and value < MOST
     ]
 
 
-def _needed(data: Data, cost: str, row: Data) -> str:
-    risk, success = (row.get(name, data[name]) for name in ("risk", "success"))
-    terms = f"(certified: risk {risk}, success {success})"
-    if cost == "examples":
-        return f"labels that any learner needs {terms}"
-    within = f"worst answers within {data['tau']} {terms}"
-    return f"queries that {ASKER[row['quantity']]} needs, {within}"
+def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> Iterable[str]:
+    """Say what marks and lines are."""
+    runs, needed = of_kind["run"], of_kind["least"]
+    about = shown(data["spec"], 80)
+    if runs:
+        yield f"Costs of learners on {about}, {data['seeds']} seeds."
+        yield "Each mark is a run: filled if it solved the instance, hollow if not."
+        yield f"Lines join what a share {data['success']} of a learner's runs stayed within,"
+        yield "at sizes where all of them solved."
+    else:
+        yield f"What learners need on {about}." if needed else f"Certified bounds for {about}."
+    if needed:
+        chance = min(row["confidence"] for row in needed)
+        yield "The smallest number with which a run passes: median of"
+        yield f"{needed[0]['seeds']} instances with its interval ({chance:.1%})."
+        if any(row["high"] is None for row in needed):
+            yield "Arrows: more; too many instances have no such number within the budget of a run."
+        views: dict[str, dict[str, None]] = {}
+        for row in needed:
+            views.setdefault(row["sees"], {})[shown(row["learner"])] = None
+        told = "; ".join(f"{', '.join(names)}: {SEEN.get(v, v)}" for v, names in views.items())
+        yield f"What they see: {told}."
+    for cost in drawn:
+        row = next(row for row in data["rows"] if row["kind"] == CERTIFIED and row["cost"] == cost)
+        risk, success = (row.get(name, data[name]) for name in ("risk", "success"))
+        terms = f"relative risk {risk} with probability {success}"
+        if cost == "examples":
+            yield f"{LINES[cost][0]}: certified number of labels that any learner needs"
+            yield f"for {terms}."
+        else:
+            yield f"{LINES[cost][0]}: certified number of queries that"
+            yield f"{ASKER[row['quantity']]} needs for {terms}, in the worst case"
+            yield f"over answers within {data['tau']}; answers to these"
+            yield "runs were honest, so a run may use fewer."
+    if "values" in data["costs"]:
+        yield FREE
+    if growth := data.get("growth"):
+        laws = "; ".join(map(shown, growth))
+        yield f"Fitted over these sizes ({CONFIDENCE:.0%} intervals): {laws}."

@@ -1,23 +1,30 @@
 """The figure of the Walsh spectrum of a member: its weight by degree."""
 
-import numpy as np
+from typing import Any
 
-from hardness.report.plot import Axis, Data, named, panels, plot, present
-from hardness.report.style import COLOURS, GREY, Style, wall
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from hardness.report.style import (
+    COLOURS,
+    GREY,
+    Data,
+    captioned,
+    legend_below,
+    panels,
+    shown,
+    styled,
+)
 from hardness.runs import spectra
 from instances.coded import require_coded
 from instances.family import Family
 from instances.parameters import brief
 
-_MEMBER, _RANDOM, _ODD = "member", "a random function", "odd entries of the secret"
-_STYLES = {
-    _MEMBER: Style(marks=("bar",)),
-    _RANDOM: Style(colour=GREY),
-    _ODD: wall(colour=COLOURS[1]),
-}
+_MEMBER, _RANDOM = "member", "a random function"
 
 
-def of_walsh(family: Family) -> Data:
+def walsh_rows(family: Family) -> Data:
     """Give the weight by degree of the member of seed 0, and of a function drawn at random.
 
     odd: of a member whose label a half turn of Z_q swaps, the number of odd entries of its secret,
@@ -25,7 +32,7 @@ def of_walsh(family: Family) -> Data:
     defaults. Raises UsageError for families without a spectrum.
 
     >>> from instances import parse
-    >>> found = of_walsh(parse("lwr:n=3,q=8,p=2,secret=binary,h=2"))
+    >>> found = walsh_rows(parse("lwr:n=3,q=8,p=2,secret=binary,h=2"))
     >>> found["odd"], [row["weight"] > 0 for row in found["rows"][:3]]
     (2, [False, False, True])
     """
@@ -53,16 +60,25 @@ def of_walsh(family: Family) -> Data:
     }
 
 
-def draw_walsh(data: Data) -> Data:
+@styled
+def walsh(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw weights as bars, those of a random function as a line, the least degree marked."""
-    odd = [{"series": _ODD, "degree": data["odd"] - 0.5}] if data["odd"] else []
-    most = max(row["weight"] for row in data["rows"])
-    chart = plot(
-        [*data["rows"], *odd],
-        x=Axis("degree", "degree in the bits of a", scale="whole"),
-        y=Axis("weight", "weight (sum of squared coefficients)", domain=(0.0, 1.05 * most or 1.0)),
-        styles=present([*data["rows"], *odd], _STYLES),
-        title="Walsh weight by degree",
-        size=(400, 220),
-    )
-    return panels(chart, title=f"{named(data['about'], 80)}, seed 0", own=True)
+    figure, [panel] = panels(1, ax=ax, width=width, ratio=0.62)
+    for name in (_MEMBER, _RANDOM):
+        rows = [row for row in data["rows"] if row["series"] == name]
+        x, y = [row["degree"] for row in rows], [row["weight"] for row in rows]
+        if name == _MEMBER:
+            panel.bar(x, y, 0.8, color=COLOURS[0], label=name)
+        else:
+            panel.plot(x, y, color=GREY, marker="o", label=name)
+    if data["odd"]:
+        panel.axvline(
+            data["odd"] - 0.5, color=COLOURS[1], linestyle="--", label="odd entries of the secret"
+        )
+    panel.set(xlabel="degree in the bits of a", ylabel="weight (sum of squared coefficients)")
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, [panel], panel.get_legend_handles_labels()[0])
+    caption = f"Walsh weight by degree of {shown(data['about'], 80)}, seed 0"
+    odd = f"Dashed: {data['odd']} odd entries of the secret; no lower degree has weight."
+    told = [f"{caption}, and of a function drawn at random.", odd if data["odd"] else ""]
+    return captioned(figure, told, data)

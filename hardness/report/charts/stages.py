@@ -1,9 +1,12 @@
 """The figure of `staged`: what the stages of a run saw."""
 
-import math
+from typing import Any
 
-from hardness.report.plot import Axis, Data, named, panels, plot
-from hardness.report.style import COLOURS, Style, wall
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from hardness.report.style import COLOURS, Data, captioned, cost_axis, panels, shown, styled
 from hardness.runs import Run
 from hardness.runs.registry import parse_learner
 from instances.errors import DamagedFile
@@ -11,10 +14,9 @@ from instances.parameters import brief
 from instances.spec import parse_stored
 
 _BLUE, _RED, _GREEN = COLOURS[:3]
-_LEAST = 1e-33  # what a logarithm shows of an error of 0
 
 
-def of_stages(data: Data) -> Data:
+def stages_rows(data: Data) -> Data:
     """Take from a run's JSON what its stages saw; raises DamagedFile where that is nothing.
 
     Rows of the kind eigenvalue, by number from the smallest on; residual, how many rows of
@@ -26,7 +28,7 @@ def of_stages(data: Data) -> Data:
         details = run.details
         if run.learner.partition(":")[0] != "staged":
             raise DamagedFile(
-                f"a run of {named(run.learner)} given: figure stages is of one of staged: give "
+                f"a run of {shown(run.learner)} given: figure stages is of one of staged: give "
                 "the file of `hardness learn staged SPEC --out FILE`"
             )
         residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}
@@ -69,69 +71,66 @@ def of_stages(data: Data) -> Data:
         ) from error
 
 
-def draw_stages(data: Data) -> Data:
+@styled
+def stages(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw eigenvalues with the gap, the residuals with what was accepted, error by stage."""
-    family, learner = parse_stored(data["spec"]), parse_learner(data["learner"])
-    title = f"{brief(learner, learner.name)} on {brief(family, family.name)}, seed {data['seed']}"
-    of = {
-        kind: [{**row, "series": kind} for row in data["rows"] if row["kind"] == kind]
+    kinds = {
+        kind: [row for row in data["rows"] if row["kind"] == kind]
         for kind in ("eigenvalue", "residual", "stage")
     }
-    return panels(
-        _eigenvalues(of["eigenvalue"], data["heads"]),
-        _residuals(of["residual"], data["accepted"]),
-        _errors(of["stage"]),
-        title=named(title, 100),
-        own=True,
-    )
+    drawn = [kind for kind, rows in kinds.items() if rows]
+    figure, axes = panels(len(drawn), ax=ax, width=width, ratio=0.85)
+    for panel, kind in zip(axes, drawn, strict=True):
+        _PANELS[kind](panel, kinds[kind], data)
+    family, learner = parse_stored(data["spec"]), parse_learner(data["learner"])
+    title = f"{brief(learner, learner.name)} on {brief(family, family.name)}, seed {data['seed']}"
+    caption = [f"What the stages of {shown(title, 100)} saw."]
+    if kinds["eigenvalue"]:
+        caption.append(
+            f"Eigenvalues: the gap at the line shows {data['heads']} heads: all but one are small."
+        )
+    if kinds["residual"]:
+        caption.append("Residuals of rows of constraints: those left of the line were accepted.")
+    if kinds["stage"]:
+        caption.append(f"Error on {kinds['stage'][-1]['examples']} held-out examples by stage.")
+    return captioned(figure, caption, data)
 
 
-def _eigenvalues(rows: list[Data], heads: int) -> Data:
-    styles = {"eigenvalue": Style(colour=_BLUE, marks=("point",), shown=False)}
+def _eigenvalues(ax: Axes, rows: list[Data], data: Data) -> None:
+    heads = data["heads"]
+    ax.set(title="How many heads", xlabel="eigenvalue, smallest first", ylabel="value")
+    values = [row["value"] for row in rows]
+    floor = cost_axis(ax, values, zero=True)
+    x, y = [row["number"] for row in rows], [max(value, floor) for value in values]
+    ax.plot(x, y, color=_BLUE, marker="o", linestyle="none")
     if 1 < heads <= len(rows) and rows[heads - 2]["value"]:
         gap = rows[heads - 1]["value"] / rows[heads - 2]["value"]
-        said = f"{heads} heads: gap {gap:.3g}"
-        styles[said] = wall(colour=_RED)
-        rows = [*rows, {"series": said, "number": heads - 0.5}]
-    return plot(
-        rows,
-        x=Axis("number", "eigenvalue, smallest first", scale="whole"),
-        y=Axis("value", "constraints against all rows", scale="log"),
-        styles=styles,
-        told={"number": "number", "eigenvalue": "value"},
-        title="Eigenvalues: how many heads",
+        ax.axvline(heads - 0.5, color=_RED, linestyle="--", label=f"gap {gap:.3g}")
+        ax.legend(loc="lower right")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _residuals(ax: Axes, rows: list[Data], data: Data) -> None:
+    ax.set(
+        title="Do the heads agree on a row?", xlabel="relative residual", ylabel="number of rows"
     )
+    left = [10 ** (row["log10"] - row["wide"] / 2) for row in rows]
+    wide = [
+        10 ** (row["log10"] + row["wide"] / 2) - low for row, low in zip(rows, left, strict=True)
+    ]
+    ax.bar(left, [row["rows"] for row in rows], wide, align="edge", color=_BLUE)
+    ax.set_xscale("log")
+    ax.axvline(max(data["accepted"], 1e-18), color=_RED, linestyle="--", label="accepted")
+    ax.legend(loc="best")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _residuals(rows: list[Data], accepted: float) -> Data:
-    if not rows:
-        return {}
-    limit = {"series": "accepted", "log10": math.log10(max(accepted, 1e-18))}
-    bars = Style(colour=_BLUE, marks=("bar",), wide=rows[0]["wide"], shown=False)
-    counts = [row["rows"] for row in rows]
-    return plot(
-        [*rows, limit],
-        x=Axis("log10", "residual of the common pattern, log10, relative"),
-        y=Axis("rows", "number of rows", scale="whole", domain=(0, 1.05 * max(counts) or 1.0)),
-        styles={"residual": bars, "accepted": wall(colour=_RED)},
-        title="Do the heads agree on a row?",
-    )
+def _errors(ax: Axes, rows: list[Data], data: Data) -> None:
+    ax.set(title="Held-out error", ylabel="relative squared error")
+    floor = cost_axis(ax, [row["error"] for row in rows], zero=True)
+    y = [max(row["error"], floor) for row in rows]
+    ax.plot(range(len(rows)), y, color=_GREEN, marker="o")
+    ax.set_xticks(range(len(rows)), [row["stage"] for row in rows], rotation=45, ha="right")
 
 
-def _errors(rows: list[Data]) -> Data:
-    if not rows:
-        return {}
-    return plot(
-        [{**row, "error": max(row["error"], _LEAST)} for row in rows],
-        x=Axis(
-            "stage",
-            f"after the stage, {rows[-1]['examples']} examples",
-            scale="names",
-            names=[row["stage"] for row in rows],
-            look={"labelAngle": -45},
-        ),
-        y=Axis("error", "relative squared error", scale="log"),
-        styles={"stage": Style(colour=_GREEN, shown=False)},
-        told={"stage": "stage", "error": "error"},
-        title="Error on held-out examples",
-    )
+_PANELS = {"eigenvalue": _eigenvalues, "residual": _residuals, "stage": _errors}

@@ -11,7 +11,6 @@ import hardness
 from hardness.bounds import BoundParameters
 from hardness.bounds.certificate import Certificate
 from hardness.bounds.check import check
-from hardness.runs.comparison import Comparison
 from instances import sets, symmetric
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.sets import signs
@@ -77,17 +76,6 @@ def test_what_stands_in_a_file_moves_no_cursor(tmp_path):
         hardness.check(tmp_path / "x.json")
     for text in (str(refusal.value), repr(Certificate.load(tmp_path / "x.json"))):
         assert text.replace("\n", "").isprintable()
-
-
-def test_results_with_certificates_of_an_earlier_format_say_what_to_do(tmp_path):
-    made = hardness.compare("parity:m=2", "d=8", "elimination", seeds=1, jobs=1)
-    made.save(tmp_path / "made.json")
-    text = (tmp_path / "made.json").read_text()
-    assert text.count("hardness-certificate/3") == 1
-    old = text.replace("hardness-certificate/3", "hardness-certificate/2")
-    (tmp_path / "old.json").write_text(old)
-    with pytest.raises(DamagedFile, match="make it again by the command that made it"):
-        Comparison.load(tmp_path / "old.json")
 
 
 def test_large_parities_single_members_and_long_rationals_are_accepted():

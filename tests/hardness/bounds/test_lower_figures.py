@@ -4,24 +4,23 @@ import pytest
 
 from hardness.bounds.hidden_sets import Johnson
 from hardness.report import figures
-from hardness.report.charts.bounds import draw_sda
+from hardness.report.charts.bounds import correlations, sda
 from instances import parse
-from tests.charts import rows_of, said
+from tests.charts import points
 
 SPEC = "profile:g=majority,d=9,m=3"
 
 
 def numbers(name):
-    return figures.numbers(name, parse(SPEC))
+    return figures.rows_of(name, parse(SPEC))
 
 
 def test_what_is_0_is_on_no_axis_of_logarithms():
     data = numbers("sda")
     shown = [row for row in data["rows"] if row["lower"] != "0"]
-    drawn = [row["sda"] for row in rows_of(draw_sda(data)) if "sda" in row]
+    drawn = [10**y for _, y in points(sda(data).axes[0])]
     assert 0 < len(shown) < len(data["rows"])
-    assert len(drawn) == len(shown)
-    assert None not in drawn
+    assert drawn == pytest.approx([float(row["lower"]) for row in shown])
 
 
 def test_the_numbers_are_those_of_the_family():
@@ -39,15 +38,15 @@ def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
 
     path = tmp_path / "mine.py"
     path.write_text("import numpy as np\nd = 50\nfs = [lambda x, k=k: x[:, k] for k in range(4)]\n")
-    data = figures.numbers("correlations", read_members(f"{path}:fs"))
+    data = figures.rows_of("correlations", read_members(f"{path}:fs"))
     assert data["confidence"] == 0.99
     found = max(abs(row["correlation"]) for row in data["rows"])
     assert 0 < found <= data["radius"] < 0.02
-    assert "sampled: all within 0.0" in said("correlations", data)
+    assert "Sampled: all within 0.0" in correlations(data).caption
     path.write_text(path.read_text().replace("50", "8"))
-    data = figures.numbers("correlations", read_members(f"{path}:fs"))
+    data = figures.rows_of("correlations", read_members(f"{path}:fs"))
     assert data["rows"] == [{"correlation": 0.0, "share": 1.0}]
-    assert "sampled" not in said("correlations", data)
+    assert "Sampled" not in correlations(data).caption
 
 
 def test_a_transcript_of_an_earlier_version_is_refused_with_what_serves_instead(hardness):

@@ -1,6 +1,5 @@
 """Bounds that say nothing, or that no number of queries reaches, are called so wherever shown."""
 
-import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,14 +10,12 @@ from hardness import estimate
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.quantities import vacuous
 from hardness.oracles import Budget
-from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.charts.runs import both_sides, both_sides_rows
 from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words, estimate_words
-from hardness.report.page.build import report_of_comparison
-from hardness.report.page.tables import rungs
+from hardness.report.page import page_of_comparison, page_of_stress
 from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
-from hardness.report.style import BOUND
 from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.certified import number, success
@@ -27,9 +24,9 @@ from hardness.runs.registry import parse_learner
 from hardness.runs.stress import Stress, stress
 from instances import parse
 from instances.ladders import ladder_of
-from tests.charts import panels_of
+from tests.charts import certified, titles
 from tests.proofs import named
-from tests.reports import page_of
+from tests.reports import shown
 
 NEEDED = {"queries", "floor", "steps", "features"}
 
@@ -82,21 +79,12 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
 
 
 def test_vacuous_bounds_are_not_drawn(small, mixed):
-    panels = panels_of(draw_both_sides(of_both_sides(small)))
-    assert "Statistical queries" not in [one["title"] for one in panels if not _lines(one)]
-    assert all(
-        point["cost"] != "queries" for one in panels for line in _lines(one) for point in line
-    )
-    (line,) = _lines(panels_of(draw_both_sides(of_both_sides(mixed)))[0])
-    drawn = [point["queries"] for point in line]
+    panels = titles(both_sides(both_sides_rows(small)))
+    assert certified(panels["Statistical queries"]) == []
+    [line] = certified(titles(both_sides(both_sides_rows(mixed)))["Statistical queries"])
+    drawn = [y for _, y in line]
     assert min(drawn) > 2
     assert len(drawn) < len(mixed.values)
-
-
-def _lines(panel):
-    """The points of the black lines of a panel, which are what is certified."""
-    lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
-    return [one["data"]["values"] for one in lines if one["mark"].get("color") == BOUND]
 
 
 def test_games_estimates_and_reports_say_it(small, mixed):
@@ -111,12 +99,11 @@ def test_games_estimates_and_reports_say_it(small, mixed):
     }
     assert "stat-queries = vacuous" in " ".join(attack_words(found).split())
     assert "the bound is vacuous" in estimate_words(found)
-    words = page_of(report_of_comparison(small, "x")).words
-    assert "the bounds on queries are vacuous here, they say nothing (parity:d=9,m=1)" in words
-    assert "Vacuous here, saying nothing: stat-queries and vstat-queries." in words
-    assert "at least 1:" not in words
-    rows = page_of(report_of_comparison(mixed, "x")).rows
-    assert [row[2] for row in rows if row[0] == "parity:d=4,m=2" and len(row) == 4] == ["vacuous"]
+    says = shown(page_of_comparison(small, "x"))
+    bounds = [row for row in says.rows if row[0] == "certified at least"]
+    assert [row[2] for row in bounds] == ["vacuous"] * 4
+    assert "at least 1 " not in says.words
+    assert "queries to STAT" not in says.words
 
 
 SAID = "no number of queries to STAT(1/10) is enough for more than success 1/969"
@@ -156,8 +143,8 @@ def test_a_stress_test_says_it_and_its_file_keeps_it(climbed, tmp_path):
     assert lines[1].startswith(f"rungs 2 to 3: {SAID}, 1/1771 (rung by rung) at a relative risk of")
     assert "(certified)" in lines[1]
     assert "vacuous" not in stress_words(climbed)
-    shown = rungs("climbs", climbed).table["certified queries"].tolist()
-    assert shown == ["645", "none enough", "none enough", ""]
+    table = page_of_stress(climbed, "x").parts[0].table
+    assert table["certified queries"].tolist()[:3] == ["645", "none enough", "none enough"]
 
 
 def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
@@ -172,8 +159,8 @@ def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     rows = [one for one in partly._rows() if one["learner"] == "certified at least"]
     assert [one["queries"] for one in rows] == [*every[:2], "none enough"]
     assert {one["known"] for one in rows} == {"exact"}
-    drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
-    assert f'"queries": {every[1]}' in drawn
+    [line] = certified(titles(both_sides(both_sides_rows(partly)))["Statistical queries"])
+    assert [y for _, y in line] == [float(n) for n in every[:2]]
 
 
 def test_a_guess_that_is_enough_makes_the_bound_vacuous():

@@ -1,15 +1,14 @@
 """Contours of a grid of costs: what is read from its file, and where its lines lie."""
 
 import json
-import math
 
 import pytest
 
 from hardness.lwe.grid import grid as estimated
-from hardness.report.charts.contours import draw_contours, of_contours
-from hardness.report.figures import numbers
+from hardness.report.charts.contours import contours, contours_rows
+from hardness.report.figures import rows_of
 from instances.errors import DamagedFile, UsageError
-from tests.charts import rows_of, said
+from tests.charts import legend
 
 QS = ["2^40", "2^20", "2^30"]  # as a list may have them
 NS = ["1024", "512", "768"]
@@ -39,100 +38,85 @@ def grid(bits=cost, keys=("n", "q"), ys=NS, xs=QS):
     return {"spec": "lwe:sigma=3.2", "samples": None, "over": list(keys), "problems": problems}
 
 
-def levels(data):
-    found = {}
-    for row in data["rows"]:
-        if row["kind"] == "level":
-            found.setdefault(row["bits"], []).append(row)
-    return found
-
-
 def lines(data):
-    rows = [row for row in rows_of(draw_contours(data)) if "level" in row]
-    found = {}
-    for row in rows:
-        place = (row["x"], row["place"])
-        found.setdefault((row["level"], row["run"]), set()).add(place)
-    return found
+    """Give the points of the line of each level, in cells from the lower left."""
+    drawn = contours(data)
+    sets = [c for ax in drawn.axes for c in ax.collections if hasattr(c, "levels")]
+    return {
+        float(level): path.vertices
+        for one in sets
+        for level, path in zip(one.levels, one.get_paths(), strict=True)
+    }
 
 
 def test_cells_rise_and_name_their_attack():
-    data = of_contours(json.loads(json.dumps(grid())))
+    data = contours_rows(json.loads(json.dumps(grid())))
     assert (data["ys"], data["xs"]) == (["512", "768", "1024"], ["2^20", "2^30", "2^40"])
     top = [row for row in data["rows"] if row["kind"] == "cell"][-3:]
     assert [round(row["rop"], 1) for row in top] == [153.6, 102.4, 76.8]
     assert [row["attack"] for row in top] == ["dual_hybrid", "dual_hybrid", "usvp"]
-    texts = said("contours", data)
-    assert "a usvp, b dual_hybrid" in texts
-    for text in ("102.4 b", "76.8 a", "matzov with gsa", "linear in n"):
-        assert text in texts
-    assert "lwe:sigma=3.2: the least of 2 attacks" in texts
-    assert "left empty" not in texts
-    assert "lwe:sigma=3.2: usvp" in said("contours", of_contours(grid(lambda n, bits: n / 20)))
+    drawn = contours(data)
+    texts = [text.get_text() for text in drawn.axes[0].texts]
+    assert {"102 a", "77 b"} <= {*texts} or {"102 b", "77 a"} <= {*texts}
+    assert "Cheapest attack: a usvp, b dual_hybrid." in drawn.caption
+    assert "matzov with gsa" in drawn.caption
+    assert "cheapest of 2 attacks on lwe:sigma=3.2" in drawn.caption
+    assert "Left empty" not in drawn.caption
+    assert legend(drawn) == ["80 bits", "112 bits", "128 bits"]
+    image = drawn.axes[0].get_images()[0].get_array()
+    assert image.tolist() == [[cost(int(n), int(q[2:])) for q in data["xs"]] for n in data["ys"]]
+    alone = contours(contours_rows(grid(lambda n, bits: n / 20)))
+    assert "Cost of usvp on lwe:sigma=3.2" in alone.caption
 
 
-def test_a_line_of_a_linear_cost_is_where_the_cost_is_exactly_that():
-    data = of_contours(grid())
-    found = levels(data)
-    assert set(found) == {80, 112, 128}  # 192 and 256 lie above all cells
-    for bits, points in found.items():
-        for point in points:
-            n = float(point["value"])
-            assert cost(n, int(point["x"][2:])) == pytest.approx(bits, rel=1e-5)
-            assert point["place"] == pytest.approx((n - 512) / 256 + 0.5, rel=1e-5)
-    assert [point["x"] for point in found[80]] == ["2^20", "2^30"]
-    assert [point["x"] for point in found[128]] == ["2^20"]
+def test_a_line_is_where_the_cost_between_two_cells_is_exactly_that():
+    for level, points in lines(contours_rows(grid())).items():
+        assert len(points)
+        for x, y in points:
+            n = 512 + 256 * y
+            q = [20, 30, 40]
+            if x == round(x):
+                assert cost(n, q[round(x)]) == pytest.approx(level, rel=1e-5)
+            else:  # between two columns, in which the cost is taken to be linear
+                left, right = cost(n, q[int(x)]), cost(n, q[int(x) + 1])
+                assert left + (x - int(x)) * (right - left) == pytest.approx(level, rel=1e-5)
 
 
-def test_a_modulus_is_interpolated_by_its_logarithm():
-    falling = grid(lambda q, n: 200 - 4 * math.log2(q), ("q", "n"), ["1024", "1048576"], ["8", "9"])
-    found = levels(of_contours(falling))
-    assert [(bits, [p["value"] for p in found[bits]]) for bits in found] == [(128, ["2^18.00"] * 2)]
-
-
-def test_lines_end_at_cells_without_an_estimate_and_join_no_double_crossings():
+def test_lines_end_at_cells_without_an_estimate():
     def gap(n, bits):
         return None if (n, bits) == (768, 30) else 160 - n / 10
 
-    whole, holed = lines(of_contours(grid(lambda n, bits: 160 - n / 10))), of_contours(grid(gap))
-    assert [len(points) for points in whole.values()] == [3]
-    assert sorted(x for points in lines(holed).values() for x, _ in points) == ["2^20", "2^40"]
-    assert [len(points) for points in lines(holed).values()] == [1, 1]
-    assert "left empty: no estimate" in said("contours", holed)
-    twice = of_contours(grid(lambda n, bits: 120.0 if n == 768 else 100.0))
-    assert set(levels(twice)) == {112}
-    assert [len(points) for points in lines(twice).values()] == [1] * 6
+    whole, holed = contours_rows(grid(lambda n, bits: 160 - n / 10)), contours_rows(grid(gap))
+    [(level, points)] = lines(whole).items()
+    assert (level, points[:, 0].min(), points[:, 0].max()) == (80.0, 0, 2)
+    assert any(x == 1 for points in lines(whole).values() for x, _ in points)
+    assert not any(x == 1 for points in lines(holed).values() for x, _ in points)
+    assert "Left empty: no estimate." in contours(holed).caption
 
 
-def test_a_level_that_a_cell_meets_is_crossed_once():
-    data = of_contours(grid(lambda n, bits: {512: 100.0, 768: 128.0, 1024: 150.0}[n]))
-    found = [(point["value"], point["place"]) for point in levels(data)[128]]
-    assert found == [("768", 1.5)] * 3
-
-
-def test_large_grids_have_letters_and_larger_ones_shades_alone():
-    for count, letter in ((40, True), (100, False)):
-        data = of_contours(grid(xs=[f"2^{20 + i}" for i in range(count)]))
-        says = {row["says"] for row in rows_of(draw_contours(data)) if "says" in row}
-        assert says == ({"a", "b"} if letter else {""})
-        assert "log2 of operations" in said("contours", data)
+def test_numbers_stand_in_cells_where_there_is_room():
+    for count, numbered in ((12, 36), (40, 0)):
+        data = contours_rows(grid(xs=[f"2^{20 + i}" for i in range(count)]))
+        drawn = contours(data)
+        assert len(drawn.axes[0].texts) == numbered
+        assert len(drawn.axes[0].get_xticks()) <= 20
 
 
 def test_what_is_no_grid_of_two_parameters_is_refused(tmp_path):
     with pytest.raises(UsageError, match="n has 1 of 2 to 128 values"):
-        of_contours(grid(ys=["512"]))
+        contours_rows(grid(ys=["512"]))
     words = json.dumps(grid()).replace('"512"', '"binary"')
-    with pytest.raises(UsageError, match=r"n=binary given: .* over numbers"):
-        of_contours(json.loads(words))
+    with pytest.raises(UsageError, match="got binary; figure contours is over numbers"):
+        contours_rows(json.loads(words))
     with pytest.raises(UsageError, match=r"over n, q, h given: .* two parameters"):
-        of_contours(grid() | {"over": ["n", "q", "h"]})
+        contours_rows(grid() | {"over": ["n", "q", "h"]})
     with pytest.raises(UsageError, match="nothing to draw"):
-        of_contours(grid(lambda n, q: None))
+        contours_rows(grid(lambda n, q: None))
     for bad in ({}, {"over": 2}, {"problems": [1]}, {"over": ["n", "h"]}, {"problems": None}):
         path = tmp_path / "grid.json"
         path.write_text(json.dumps(grid() | bad if bad else {"spec": "lwe:n=8"}))
         with pytest.raises(DamagedFile, match="this is no grid of costs"):
-            numbers("contours", path)
+            rows_of("contours", path)
 
 
 def test_a_file_of_estimate_is_drawn(hardness):

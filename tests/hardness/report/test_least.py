@@ -6,15 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from hardness.report.charts.runs import ARROW, draw_both_sides, of_both_sides, of_least
+from hardness.report.charts.runs import both_sides, both_sides_rows, least_rows
 from hardness.report.comparison import scaling_words
-from hardness.report.figures import draw, numbers
-from hardness.report.page.build import report_of, save
+from hardness.report.figures import draw
 from hardness.runs import compare
 from instances import UsageError
 from instances.numbers import outward
-from tests.charts import panels_of, rows_of, said, texts
-from tests.reports import page_of
+from tests.charts import certified, of, points, titles
 from tests.thresholds import MOST, from_which, thresholds
 
 SIZES = [6, 8, 10, 12, 14]
@@ -32,22 +30,24 @@ def _sorted(d, learner="elimination"):
 
 def test_medians_intervals_and_floors_are_drawn_as_the_record_has_them(found):
     """Nine seeds: the second of each side, and the fifth."""
-    (panel,) = panels_of(draw_both_sides(of_least(found)))
-    rows = rows_of(panel)
-    marks = {r["place"]: r for r in rows if r.get("learner") == "elimination"}
-    assert list(marks) == SIZES
-    for cell, (d, row) in zip(found.cells[::2], marks.items(), strict=True):
-        assert (row["examples"], row["low"], row["high"]) == (cell.least, *cell.interval)
+    drawn = draw("least", least_rows(found))
+    [panel] = drawn.axes
+    assert [x for x, _ in points(panel, colour=of("elimination"))] == SIZES
+    [bars] = panel.containers
+    ends = [sorted(seg[:, 1]) for seg in bars.lines[2][0].get_segments()]
+    marks = zip(found.cells[::2], points(panel, colour=of("elimination")), ends, strict=True)
+    for cell, (d, y), (low, high) in marks:
+        assert (y, low, high) == (cell.least, *cell.interval)
         by_hand = _sorted(d)
-        assert row["low"] < by_hand[1] <= by_hand[-2] <= row["high"]
-        assert row["examples"] / 2**0.26 < by_hand[4] <= row["examples"]
-    floors = {r["place"]: int(r["value"]) for r in rows if r.get("learner") == "certified"}
-    assert floors == {v: n for v, n in zip(found.values, found.floors, strict=True) if n > 2}
-    told = said("least", of_least(found))
+        assert low < by_hand[1] <= by_hand[-2] <= high
+        assert y / 2**0.26 < by_hand[4] <= y
+    floors = {v: n for v, n in zip(found.values, found.floors, strict=True) if n > 2}
+    assert [dict(line) for line in certified(panel)] == [floors]
+    told = drawn.caption
     assert "median of 9 instances" in told
     assert "(96.1%)" in told
     assert "elimination, lowdegree: z, the product of the tokens" in told
-    assert "risk 1/20, success 9/20" in told
+    assert "relative risk 1/20 with probability 9/20" in told
     law, floor = found.scaling.fits[0].law, found.scaling.certified[0].exponent
     assert f"elimination d^{law.exponent:.2f} [{outward(law.low, law.high, '.2f')}]" in told
     assert f"certified d^{floor:.2f}" in told
@@ -60,45 +60,37 @@ def test_a_folder_gives_the_figure_and_the_table_of_a_paper(hardness, tmp_path):
     for kind in ("pdf", "svg"):
         assert hardness("figure", "least", "paper", "--out", f"figure.{kind}").code == 0
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
-    drawn = " ".join(texts((tmp_path / "figure.svg").read_bytes()))
-    assert "certified: risk 1/20" in drawn
+    assert b"relative risk 1/20" in (tmp_path / "figure.svg").read_bytes()
     assert "\\caption{Least examples" in hardness("report", "paper", "--format", "latex").out
     assert hardness("report", "paper").out == made.out
 
 
 def test_a_censored_cell_is_an_arrow_and_no_point(found):
-    data = of_least(found)
+    data = least_rows(found)
     assert {row["least"] for row in data["rows"] if row.get("learner") == "lowdegree"} == {None}
-    (panel,) = panels_of(draw_both_sides(data))
-    layers = [one for one in panel["layer"] if "mark" in one and one["mark"] != "rule"]
-    layers = [one for one in layers if "values" in one.get("data", {})]
-    drawn = [
-        (one["mark"]["type"], one["mark"].get("shape"), [r["examples"] for r in own])
-        for one in layers
-        if (own := [r for r in one["data"]["values"] if r.get("learner") == "lowdegree"])
-        if any(r["examples"] or r["low"] for r in own)
-    ]
-    assert drawn == [("point", ARROW, [MOST // 2] * len(SIZES))]
-    assert "arrows: more" in said("least", data)
-    assert draw("least", data) != draw("least", of_least(found.updated(learners=("elimination",),
-        **{n: tuple(t for t in getattr(found, n) if t.asked.learner.startswith("elimination"))
-           for n in ("pilots", "thresholds")})))  # fmt: skip
+    drawn = draw("least", data)
+    [panel] = drawn.axes
+    assert points(panel, colour=of("lowdegree")) == []
+    assert sorted(arrow.xy for arrow in panel.texts) == [(d, MOST // 2) for d in SIZES]
+    assert "Arrows: more" in drawn.caption
 
 
 def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
     made = compare("parity:m=2", "d=6,8,10", ("elimination", "queries"), seeds=1)
-    bare, both = of_both_sides(made), of_both_sides(made, found)
+    bare, both = both_sides_rows(made), both_sides_rows(made, found)
     kept = [r for r in both["rows"] if r["kind"] in ("run", "enough")]
     assert kept == [r for r in bare["rows"] if r["kind"] in ("run", "enough")]
-    panels = {one["title"]: rows_of(one) for one in panels_of(draw_both_sides(both))}
-    of = [r for r in panels["Examples"] if r.get("learner") == "elimination"]
-    assert {r["kind"] for r in of if r.get("examples")} == {"least"}
-    assert {r["kind"] for r in panels["Time"] if r.get("learner") == "elimination"} >= {"run"}
-    assert {r["kind"] for r in panels["Examples"] if r.get("learner") == "queries"} >= {"run"}
+    panels = titles(both_sides(both))
+    medians = [(cell.value, cell.least) for cell in found.cells if cell.least]
+    assert points(panels["Examples"], colour=of("elimination")) == medians
+    runs = [run for run in made.runs if run.learner.startswith("elimination")]
+    times = {y for _, y in points(panels["Time"], colour=of("elimination"))}
+    assert times == {run.usage.seconds for run in runs}
+    assert len(points(panels["Examples"], colour=of("queries"))) == 3
     with pytest.raises(UsageError, match="beside others of the same SPEC"):
-        of_both_sides(compare("parity:m=3", "d=6,8", ("trivial",), seeds=1), found)
+        both_sides_rows(compare("parity:m=3", "d=6,8", ("trivial",), seeds=1), found)
     with pytest.raises(UsageError, match="over no parameter given"):
-        of_least(found.updated(parameter=""))
+        least_rows(found.updated(parameter=""))
 
 
 def test_a_command_draws_both_sides_with_thresholds_beside(found, hardness, tmp_path):
@@ -106,10 +98,10 @@ def test_a_command_draws_both_sides_with_thresholds_beside(found, hardness, tmp_
     made.save(tmp_path / "runs.json")
     found.save(tmp_path / "least.json")
     drawn = hardness("figure", "both-sides", "runs.json", "--beside", "least.json", "--json")
-    assert drawn.json["rows"] == of_both_sides(made, found)["rows"]
+    assert drawn.json["rows"] == both_sides_rows(made, found)["rows"]
     other = hardness("figure", "scaling", "runs.json", "--beside", "least.json", "--json")
     assert (other.code, other.err.count("\n")) == (2, 1)
-    assert "it is of both-sides" in other.err
+    assert "--beside only applies to both-sides" in other.err
 
 
 def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
@@ -135,18 +127,3 @@ def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
     assert "lowdegree: no fit: 0 sizes count, 4 are needed" in words
     few = thresholds("d=6,8,10").scaling.fits[0]
     assert few.no_fit == "3 sizes count, 4 are needed, each with the threshold of every instance"
-
-
-def test_a_page_shows_thresholds_in_a_table_with_the_numbers_of_the_picture(found, tmp_path):
-    made = compare("parity:m=2", "d=6,8", ("trivial",), seeds=1)
-    save(tmp_path, made, "out", thresholds=(found,))
-    page = page_of(report_of(tmp_path))
-    rows = [row for row in page.rows if row[:1] in (["elimination"], ["lowdegree"])]
-    told = [row for row in rows if row[1:2] and row[1].startswith("d=")]
-    wanted = found._rows()
-    assert [row[:2] for row in told] == [[one["learner"], one["size"]] for one in wanted]
-    for row, one in zip(told, wanted, strict=True):
-        shown = f"{one['least']}" if one["least"] is not None else "–"
-        assert row[2:6] == ["examples", shown, one["interval"], one["range"]]
-    assert f"hardness figure least {tmp_path}" in page.words
-    assert numbers("least", tmp_path)["rows"] == of_least(found)["rows"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness.report.charts.costs import of_scaling
+from hardness.report.charts.costs import scaling_rows
 from hardness.report.comparison import scaling_words
 from hardness.runs import Comparison, compare, values_of
 from hardness.runs.comparison import specs_over
@@ -156,9 +156,9 @@ def test_what_is_left_out_of_a_fit(ran):
     fit = of(found)
     assert fit.left_out[0] == (0, "a power law needs a value above 0")
     assert Fraction(1, 5) in fit.values or fit.no_fit
-    assert of_scaling(found)["values"][0] == "0.1"
+    assert scaling_rows(found)["values"][0] == "0.1"
     with pytest.raises(UsageError, match="no noise above 0"):
-        of_scaling(found.updated(specs=found.specs[:1], runs=found.runs[:2]))
+        scaling_rows(found.updated(specs=found.specs[:1], runs=found.runs[:2]))
 
 
 def test_certified_growth_is_that_of_the_closed_form(ran):

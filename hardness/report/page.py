@@ -1,0 +1,390 @@
+"""The page of a report: one static HTML file of what was asked, drawn, proved and run.
+
+No script stands in it: figures are SVG, tables are HTML. It works offline, follows the reader's
+choice of light or dark, and prints.
+"""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardness.report.claims import sentence
+from hardness.report.figures import FIGURES
+from hardness.report.stored import least_beside
+from hardness.report.stress import certified_words, headline
+from hardness.report.text import count
+from hardness.runs import Comparison
+from hardness.runs.certified import Certifier, query_bound
+from hardness.runs.groups import Line, Plane, over_one, over_two
+from hardness.runs.least import Least
+from hardness.runs.names import brief_spec, labels, short
+from hardness.runs.results import Runs, read_runs
+from hardness.runs.risk import SOLVED_BELOW
+from hardness.runs.run import Run
+from hardness.runs.stress import Stress
+from instances import numbers
+from instances.disk import damage, write_bytes, write_text
+from instances.errors import DamagedFile
+from instances.ladders import LADDERS, ladder_of
+from instances.result import TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from hardness.report.style import CaptionedFigure
+
+MOST = 6  # figures of a kind: a page of more is neither read nor loaded in a moment
+RUNS = 1000  # rows of the table of runs
+_SIZES = 5  # of a fit that is worth a figure
+_EXACT = 2**53  # integers that are written digit by digit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A section of a page: a figure and the command that draws it, sentences, a table."""
+
+    title: str
+    figure: "CaptionedFigure | None" = field(default=None, repr=False)
+    command: str = ""
+    sentences: tuple[str, ...] = ()
+    table: "DataFrame | None" = field(default=None, repr=False)
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """All that a page says.
+
+    Attributes:
+        title: of the page.
+        source: the file or folder that it is of.
+        lead: what was asked and how it ended, a sentence each.
+        parts: its sections in order.
+        runs: how many runs there are.
+        table: the first of these, a row each.
+        commands: what makes all of it again: each with what it makes.
+        versions: name and value: packages, machines, seeds.
+    """
+
+    title: str
+    source: str
+    lead: tuple[str, ...]
+    parts: tuple[Part, ...]
+    runs: int
+    table: "DataFrame" = field(repr=False)
+    commands: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]
+
+    @property
+    def figures(self) -> int:
+        """How many figures stand in it."""
+        return sum(part.figure is not None for part in self.parts)
+
+
+def page_of(path: Path) -> Page:
+    """Make the page of what `compare`, `least`, `stress` or `sweep` wrote.
+
+    Raises:
+        DamagedFile: for a file that holds none of these.
+    """
+    found, source = read_runs(path), str(path)
+    with damage(path):
+        if isinstance(found, Runs):
+            return _page_of_sweep(found, source)
+        if isinstance(found, Stress):
+            return page_of_stress(found, source)
+        if isinstance(found, Comparison):
+            return page_of_comparison(found, source, least_beside(path))
+        if isinstance(found, Least):
+            parts = list(_least_parts((found,), source))
+            return _page(f"Thresholds of {found.spec}", source, (), parts, ())
+    raise DamagedFile(f"{path} is of a {type(found).__name__}, of which there is no page")
+
+
+def page_of_comparison(
+    comparison: Comparison, source: str = "results.json", thresholds: tuple[Least, ...] = ()
+) -> Page:
+    """Make the page of a comparison, with thresholds beside it.
+
+    >>> from hardness.runs import compare
+    >>> page = page_of_comparison(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2), "out")
+    >>> page.title, page.runs, [part.title for part in page.parts][:1]
+    ('Both sides of parity:m=2', 6, ['parity:m=2, d = 6 to 8'])
+    """
+    line = Line(rows=comparison.runs, comparison=comparison, fixed=())
+    parts = [*_line_parts(line, source), *_least_parts(thresholds, source)]
+    commands = [("all of it", comparison.command)] if comparison.command else []
+    title = f"Both sides of {comparison.spec}"
+    return _page(title, source, comparison.runs, parts, commands)
+
+
+def page_of_stress(stress: Stress, source: str) -> Page:
+    """Make the page of a stress test: how far each learner came, and what is certified."""
+    name = stress.ladder.title
+    part = Part(
+        title=f"Levels of {name}",
+        sentences=tuple(certified_words(stress)),
+        table=frame(stress._rows()),
+        note="How many of the seeds each learner passed, level by level.",
+    )
+    again = stress_command(stress)
+    commands = [("the runs, from their base seed", again)] if again else []
+    lead = [headline(stress, climb) for climb in stress.climbs]
+    drawn = "drawn from the operating system" if stress.drawn else "given"
+    seeds = [("base seed", f"{stress.base_seed}, {drawn}: all seeds follow from it")]
+    return _page(f"Climbs of {name}", source, stress.runs, [part], commands, lead, seeds)
+
+
+def _page_of_sweep(found: Runs, source: str) -> Page:
+    certifier = Certifier()
+    lines = sorted(
+        over_one(found.runs, certifier), key=lambda line: len(line.comparison.values) < 2
+    )
+    planes = over_two(found.runs)
+    parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
+    parts += _phase_parts(planes[:MOST], certifier, source)
+    hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
+    lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
+    lead += [] if found.runs else ["There are no runs here."]
+    return _page(found.name or Path(source).name, source, found.runs, parts, (), lead)
+
+
+def _page(
+    title: str,
+    source: str,
+    runs: Sequence[Run],
+    parts: Sequence[Part],
+    commands: Sequence[tuple[str, str]],
+    lead: Sequence[str] = (),
+    versions: Sequence[tuple[str, str]] = (),
+) -> Page:
+    return Page(
+        title=title,
+        source=source,
+        lead=(*_counted(runs), *lead),
+        parts=tuple(parts),
+        runs=len(runs),
+        table=runs_table(runs[:RUNS]),
+        commands=tuple(commands),
+        versions=(*_versions(runs), *versions),
+    )
+
+
+def _counted(runs: Sequence[Run]) -> Iterator[str]:
+    """Say how many runs passed, of each learner."""
+    if not runs:
+        return
+    passed = Counter(run.learner for run in runs if run.solved)
+    every = Counter(run.learner for run in runs)
+    names = shown_names(every)
+    each = ", ".join(f"{names[name]} {passed[name]} of {n}" for name, n in every.items())
+    yield (
+        f"{sum(passed.values())} of {count(len(runs), 'run')} passed ({each}): the 95 % "
+        f"interval of the relative risk lies below {SOLVED_BELOW}, within the budget."
+    )
+
+
+def _line_parts(line: Line, source: str) -> Iterator[Part]:
+    """Give the figure of both sides with the table of learners and bounds, and growth."""
+    comparison = line.comparison
+    yield Part(
+        title=line.title,
+        figure=FIGURES["both-sides"].draw(FIGURES["both-sides"].rows(comparison)),
+        command=_command("both-sides", source, line.where),
+        sentences=tuple(_bounds(line)),
+        table=frame(comparison._rows()),
+        note="Costs and risks are medians over seeds; a bound is of the size in its row.",
+    )
+    fitted = [fit for fit in comparison.scaling.fits if fit.law and len(fit.values) >= _SIZES]
+    if fitted:
+        yield Part(
+            title=f"Growth on {line.title}",
+            figure=FIGURES["scaling"].draw(FIGURES["scaling"].rows(comparison)),
+            command=_command("scaling", source, line.where),
+        )
+
+
+def _bounds(line: Line) -> Iterator[str]:
+    """Write what is proved at the largest size."""
+    certificates = line.comparison.certificates
+    if not certificates:
+        yield f"No bound is certified: {line.uncertified or 'the family has none'}."
+        return
+    last = certificates[-1]
+    names = (query_bound([last]), "information-floor")
+    for claim in last.claims:
+        if claim.quantity in names and not claim.vacuous:
+            yield f"Proved for {brief_spec(last.spec)}: {sentence(last, claim)}."
+
+
+def _phase_parts(planes: Iterable[Plane], certifier: Certifier, source: str) -> Iterator[Part]:
+    for plane in planes:
+        data = FIGURES["phase"].rows((plane, certifier))
+        yield Part(
+            title=f"Where learners solve {data['spec']}",
+            figure=FIGURES["phase"].draw(data),
+            command=_command("phase", source, plane.where),
+        )
+
+
+def _least_parts(thresholds: tuple[Least, ...], source: str) -> Iterator[Part]:
+    if not thresholds:
+        return
+    first = thresholds[0]
+    data = FIGURES["least"].rows(thresholds) if first.parameter else {}
+    yield Part(
+        title=f"Fewest examples or queries: {first.spec}",
+        figure=FIGURES["least"].draw(data) if data else None,
+        command=_command("least", source, "") if data else "",
+        table=frame([row for one in thresholds for row in one._rows()]),
+        note="The median over instances lies in the interval.",
+    )
+
+
+def _command(name: str, source: str, where: str) -> str:
+    """Write the command that draws a figure again, quoted for a shell."""
+    choice = ["--where", where] if where else []
+    return shlex.join(["hardness", "figure", name, source, *choice, "--out", f"{name}.pdf"])
+
+
+def stress_command(stress: Stress) -> str:
+    """Write the command that climbs again on the same instances; empty where none does."""
+    ladder, words = stress.ladder, ["hardness", "stress"]
+    for climb in stress.climbs:
+        words += ["--reference" if climb.reference else "--learner", climb.asked]
+    if not any(climb.reference for climb in stress.climbs):
+        words += ["--reference", "none"]
+    if ladder.name in LADDERS:
+        words += ["--ladder", ladder.name]
+    elif ladder == ladder_of(ladder.specs):
+        words += [word for spec in ladder.specs for word in ("--on", brief_spec(spec))]
+    else:  # with budgets of its own
+        return ""
+    words += ["--seeds", str(stress.seeds), "--seed", str(stress.base_seed)]
+    options = {"cpu_seconds": "cpu", "memory_bytes": "memory"}
+    for name, value in vars(stress.budget).items():
+        if value is not None:
+            words += [f"--budget-{options.get(name, name)}", numbers.write(value)]
+    return shlex.join(words)
+
+
+def runs_table(runs: Iterable[Run]) -> "DataFrame":
+    """Lay out runs, a row each: what was run, how it ended, what it cost."""
+    runs = list(runs)
+    names = shown_names(run.learner for run in runs)
+    specs = {spec: brief_spec(spec) for spec in dict.fromkeys(run.spec for run in runs)}
+    return frame(
+        [
+            {
+                "problem": specs[run.spec],
+                "learner": names[run.learner],
+                "seed": run.seed,
+                "outcome": run.outcome.value,
+                "risk": run.risk.value if run.risk else None,
+                "examples": run.usage.examples,
+                "queries": run.usage.queries or None,
+                "values": run.usage.values or None,
+                "seconds": run.usage.seconds,
+                "ended by": run.bound if run.bound != "none" else None,
+            }
+            for run in runs
+        ]
+    )
+
+
+def shown_names(learners: Iterable[str]) -> dict[str, str]:
+    """Give the names that are shown of learners: without defaults, files without their folders."""
+    every = list(dict.fromkeys(learners))
+    return dict(zip(every, labels([short(name) for name in every]), strict=True))
+
+
+def frame(rows: Sequence[TableRow]) -> "DataFrame":
+    """Make a table of texts and numbers, without the columns in which nothing stands."""
+    from pandas import DataFrame
+
+    table = DataFrame(list(rows), dtype=object)
+    return table.loc[:, (table.notna() & (table != "")).any()] if len(table) else table
+
+
+def _versions(runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
+    """Name the package, machines, libraries and seeds, with how many runs each is of."""
+    yield "page made by", "hardness " + version("hardness-toolkit")
+    found: dict[str, Counter[str]] = {}
+    for run in runs:
+        found.setdefault("machine", Counter())[run.machine] += 1
+        for name, said in run.versions.items():
+            found.setdefault(name, Counter())[said] += 1
+        if "process" in run.details:
+            found.setdefault(f"process of {run.learner}", Counter())[
+                str(run.details["process"])
+            ] += 1
+    for name, values in found.items():
+        several = len(values) > 1
+        told = (f"{v} ({count(n, 'run')})" if several else v for v, n in values.most_common())
+        yield name, ", ".join(told)
+    if runs:
+        seeds = {run.seed for run in runs}
+        yield "seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"
+
+
+def cell(value: Any) -> str:
+    """Write a cell of a table: exact integers, other numbers in four digits, – for nothing.
+
+    >>> cell(1234567), cell(0.0123456), cell(None), cell("d=8"), cell(2.0)
+    ('1,234,567', '0.01235', '–', 'd=8', '2')
+    """
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if value == int(value) and abs(value) < _EXACT:
+        return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
+    return f"{value:.4g}"
+
+
+def render(page: Page) -> str:
+    """Write a page as HTML; all that is not made here is escaped."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+    def table(rows: "DataFrame") -> Markup:
+        return Markup(rows.map(cell).to_html(index=False, border=0, justify="left"))
+
+    def svg(figure: "CaptionedFigure") -> Markup:
+        return Markup(figure.svg())
+
+    environment.filters.update(svg=svg, table=table)
+    text = (files("hardness.report") / "page.html").read_text(encoding="utf-8")
+    return environment.from_string(text).render(page=page)
+
+
+def save(
+    folder: Path,
+    comparison: Comparison,
+    name: str,
+    force: bool = False,
+    thresholds: tuple[Least, ...] = (),
+) -> None:
+    """Write results.json, figure.svg and report.html into a folder, which will be called `name`.
+
+    Thresholds, where there are any, go to least-examples.json and the like, and to least.svg.
+    """
+    comparison.save(folder / "results.json", force=force)
+    drawn = FIGURES["both-sides"].draw(FIGURES["both-sides"].rows(comparison))
+    write_bytes(folder / "figure.svg", drawn.file("svg"), force=force)
+    for one in thresholds:
+        one.save(folder / f"least-{one.unit}.json", force=force)
+    if thresholds:
+        least = FIGURES["least"].draw(FIGURES["least"].rows(thresholds))
+        write_bytes(folder / "least.svg", least.file("svg"), force=force)
+    html = render(page_of_comparison(comparison, name, thresholds))
+    write_text(folder / "report.html", html, force=force)
