@@ -138,7 +138,7 @@ MISTAKES = """\
 1 figure stages nowhere.json --out f.svg | does not exist
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure sda parity:d=8,m=2 --out f.jpg | must end in .svg, .pdf or .png, got f.jpg
-2 figure sda parity:d=8,m=2 --out f.svg --width 0 | width must be between 1 and 100 inches, got 0
+2 figure sda parity:d=8,m=2 --out f.svg --width 0.2 | must be between 1 and 100 inches, got 0.2
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
 2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
