@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
-from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
+from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, CertifiedGrowth, Scaling
 from instances.numbers import outward, write
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ def comparison_words(found: Comparison) -> str:
     parts = [comparison_table(found)]
     if found.certificates:
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
-    parts += [scaling_words(found)]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
 
 
 def short_name(comparison: "Comparison | Least", learner: str) -> str:
@@ -92,7 +91,12 @@ HEADER = ("learner", "cost", "sizes", "power law", "certified")
 
 
 def scaling_words(comparison: "Comparison | Least") -> str:
-    """Write the fitted growth of a comparison, what was left out, and the certified growth."""
+    """Write the fitted growth, what was left out, and the certified growth.
+
+    Below five sizes there is nothing to say, and the text is empty.
+    """
+    if len(comparison.values) < LEAST_SIZES:
+        return ""
     found = comparison.scaling
     values = [write(value) for value in comparison.values if value is not None]
     sizes = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]

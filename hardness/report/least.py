@@ -1,6 +1,5 @@
 """Thresholds in words: a table, how its numbers are known, and what was not found."""
 
-from hardness.bounds.quantities import WORD
 from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import PILOTS, End, Least, LeastCell
@@ -18,7 +17,7 @@ _ENDS: dict[End, str] = {
 def least_words(found: Least) -> str:
     """Write thresholds: the table, how it is known, what was not found, how they grow."""
     parts = [least_table(found), "\n".join(map(wrap, notes(found)))]
-    return "\n\n".join([*parts, *([scaling_words(found)] if len(found.values) > 1 else [])])
+    return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
 
 
 def least_table(found: Least) -> str:
@@ -26,10 +25,9 @@ def least_table(found: Least) -> str:
     rows, seen = [], set[str]()
     every = zip(found.cells, found._rows(), strict=True)
     for one, row in sorted(every, key=lambda pair: found.learner_names.index(pair[0].learner)):
-        floor = str(one.floor or "-")
-        if isinstance(one.floor, int):
-            floor = bound(found.quantity, one.floor)
-        ratio = number(one.ratio) if one.ratio and floor != WORD else "-"
+        floor, ratio = str(row["floor"] or "-"), number(row["ratio"]) if row["ratio"] else "-"
+        if isinstance(row["floor"], int):
+            floor = bound(found.quantity, row["floor"])
         shown = [str(row[name]) for name in _SHOWN]
         first = "" if one.learner in seen else str(row["learner"])
         size = str(row["size"]) if found.parameter else "-"

@@ -35,7 +35,7 @@ from instances.streams import BitStream, key
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
-LEAST_SIZES = 4  # two parameters of the law, and two degrees of freedom to judge them by
+LEAST_SIZES = 5  # two parameters of the law, and three degrees of freedom to judge them by
 QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 _BESIDE = {"queries": ("stat-queries", "csq-queries"), "examples": ("information-floor",)}
 _RESAMPLES = 999
@@ -258,7 +258,7 @@ def power_law(
 ) -> PowerLaw:
     """Fit a x^b to costs at K distinct sizes and S seeds.
 
-    sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap. off: (K,), how
+    sizes: (K,), above 0, K >= 5; costs: (K, S), above 0; stream: of the bootstrap. off: (K,), how
     far the mean of the logarithms of a size may be off, as that of middles of brackets.
 
     >>> x = np.arange(4.0, 10)

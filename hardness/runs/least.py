@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from hardness.bounds import BoundParameters, Certificate
-from hardness.bounds.quantities import NONE_ENOUGH
+from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import Learner, Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
@@ -577,6 +577,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
+        ends = [end for end in get_args(End)[1:] if any(one.ends[end] for one in self.cells)]
         return [
             {
                 "learner": names[one.learner],
@@ -586,11 +587,19 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "interval": bracket(*one.interval),
                 "range": bracket(*one.range),
                 "relapses": "{}/{}".format(*one.relapses),
-                **{end: one.ends[end] for end in get_args(End)[1:]},
-                **{name: getattr(one, name) for name in ("floor", "ratio", "runs", "seconds")},
+                **{end: one.ends[end] for end in ends},  # those that some search had
+                "floor": self.floor_of(one),
+                "ratio": None if self.floor_of(one) == WORD else one.ratio,
+                **{name: getattr(one, name) for name in ("runs", "seconds")},
             }
             for one in self.cells
         ]
+
+    def floor_of(self, cell: LeastCell) -> int | str | None:
+        """Give what is certified of a cell: its number, or in words that it says nothing."""
+        if isinstance(cell.floor, int) and vacuous(self.quantity, cell.floor):
+            return WORD
+        return cell.floor
 
     def size_of(self, cell: LeastCell) -> str:
         """Write the size of a cell."""
@@ -610,7 +619,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                     **{name: getattr(one, name) for name in told},
                     "audited": len(one.audit),
                     "runs": len(one.tried),
-                    "floor": cell.floor,
+                    "floor": self.floor_of(cell),
                 }
                 for cell in self.cells
                 for one in cell.thresholds

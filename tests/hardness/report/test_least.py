@@ -124,6 +124,6 @@ def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
     words = scaling_words(found)
     assert "growth of the least over the sizes run, d = 6 to 14, where every instance" in words
     assert f"d^{slope:.2f} [" in words
-    assert "lowdegree: no fit: 0 sizes count, 4 are needed" in words
+    assert "lowdegree: no fit: 0 sizes count, 5 are needed" in words
     few = thresholds("d=6,8,10").scaling.fits[0]
-    assert few.no_fit == "3 sizes count, 4 are needed, each with the threshold of every instance"
+    assert few.no_fit == "3 sizes count, 5 are needed, each with the threshold of every instance"

@@ -134,13 +134,13 @@ def test_there_is_no_fit_of_few_sizes_or_of_one_cost(ran):
         few = failed(few, value, 0)
     fit = of(few)
     assert (fit.law, len(fit.values)) == (None, 3)
-    assert fit.no_fit.startswith("3 sizes count, 4 are needed")
-    assert "3 sizes count, 4 are needed" in scaling_words(few)
+    assert fit.no_fit.startswith("3 sizes count, 5 are needed")
+    assert "3 sizes count, 5 are needed" in scaling_words(few)
     same = of(priced(ran, lambda d, seed: 77))
     assert same.law is None
     assert "the same 77 at every size" in same.no_fit
     assert of(ran, "lowdegree", "examples").no_fit == (
-        "0 sizes count, 4 are needed, each with every seed passed"
+        "0 sizes count, 5 are needed, each with every seed passed"
     )
 
 
