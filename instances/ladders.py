@@ -8,15 +8,19 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from instances.errors import UsageError, unknown
+from msgspec import Meta, Struct, convert
+
+from instances.disk import one_line, read_text
+from instances.errors import DamagedFile, UsageError, unknown
 from instances.spec import parse_stored, require_drawn, spec_of
 
 OWN = "own"  # what files call a ladder of specs as given
+_MOST_BYTES = 1 << 20  # of a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +84,41 @@ class Ladder:
 
 
 def ladder(name: str) -> Ladder:
-    """Look a ladder up by its name; raises UsageError with the nearest one.
+    """Look a ladder up by its name, or read the TOML file FILE.toml; raises UsageError.
 
     >>> ladder("parity-v1").rungs[0].spec
     'parity:d=8,m=1'
     """
+    if name.endswith(".toml"):
+        return read_ladder(Path(name))
     if name not in LADDERS:
         raise unknown("ladder", name, LADDERS)
     return LADDERS[name]
+
+
+def read_ladder(path: Path) -> Ladder:
+    """Read a ladder from a TOML file: a list of `specs`, and the budget of each level.
+
+    The file may have `examples` (no limit) and `seconds` (60) of each level, `about` and
+    `references`, learners to compare with. Raises UsageError for anything else in it.
+    """
+    try:
+        data = tomllib.loads(read_text(path, _MOST_BYTES))
+        found = convert(data, _LadderFile)
+        made = ladder_of(found.specs, found.examples, found.seconds)
+    except DamagedFile as error:
+        raise UsageError(str(error)) from error
+    except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
+        raise UsageError(f"{path}: {one_line(error, 300)}") from error
+    return replace(made, about=found.about, references=tuple(found.references))
+
+
+class _LadderFile(Struct, forbid_unknown_fields=True, kw_only=True):
+    specs: Annotated[list[str], Meta(min_length=1)]
+    examples: Annotated[int, Meta(ge=1)] | None = None
+    seconds: Annotated[float, Meta(gt=0, le=1e9)] = 60.0
+    about: str = "as given"
+    references: list[str] = []
 
 
 def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float = 60.0) -> Ladder:

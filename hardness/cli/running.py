@@ -100,7 +100,7 @@ def least(source: str, **options: Any) -> Any:
 
 @click.command(cls=Command, short_help="How far does a learner climb a ladder?")
 @_learner("repeatable; --list needs none.")
-@option("--ladder", "A ladder by its name.", complete=ladders, shown="none")
+@option("--ladder", "A ladder by its name, or FILE.toml.", complete=ladders, shown="none")
 @option(
     "--on",
     "A SPEC; repeatable: a ladder of your own, in this order.",

@@ -47,7 +47,7 @@ def test_ranges_and_a_parameter_that_replaces_what_the_spec_says(monkeypatch):
     # Nothing runs before everything was read.
     monkeypatch.setattr("hardness.runs.jobs.run", lambda *a, **k: pytest.fail("ran"))
     for spec, learners, seeds, words in (
-        ("parity:m=5", ("elimination",), 1, "d - 1"),
+        ("parity:m=5", ("elimination",), 1, "between 1 and 3"),
         ("parity:m=2", ("elimination", "elimniation"), 1, "elimination"),
         ("parity:m=2", ("elimination",), 0, "at least one"),
     ):
