@@ -23,7 +23,7 @@ UNWRITTEN = {
     f"docs/{name}.md"
     for name in (
         *("design", "growth", "least", "python", "reports"),
-        *("rungs", "sweeps", "sources"),
+        *("rungs", "sweeps"),
     )
 }
 RUNGS = r"\brungs?\b|\bclimbs?\b|\bclimbing\b"  # of a ladder: what `stress` prints
