@@ -32,7 +32,7 @@ class Range:
     >>> Range(1, 65536).allowed, Range(above=0, most=1000).allowed
     ('between 1 and 65536', 'above 0 and at most 1000')
     >>> Range(0, below=Fraction(1, 2)).refusal("noise", Fraction(3, 4))
-    'noise=3/4 given: noise must be at least 0 and below 1/2'
+    'noise must be at least 0 and below 1/2, got 3/4'
     """
 
     least: End = None
@@ -63,7 +63,8 @@ class Range:
 
     def refusal(self, name: str, value: Any) -> str:
         """Say what is wrong with a value out of range, and what is allowed."""
-        return f"{name}={value} given: {self.about or name} must be {self.allowed}"
+        got = f"{name}={value}" if self.about else value
+        return f"{self.about or name} must be {self.allowed}, got {got}"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class OneOf:
     """One of some words.
 
     >>> OneOf(("boolean", "gaussian")).refusal("tokens", "odd")
-    'tokens=odd given: boolean or gaussian'
+    'tokens must be boolean or gaussian, got odd'
     """
 
     values: tuple[str | int, ...]
@@ -87,7 +88,7 @@ class OneOf:
 
     def refusal(self, name: str, value: Any) -> str:
         """Say which words are allowed."""
-        return f"{name}={value} given: {self.allowed}"
+        return f"{name} must be {self.allowed}, got {value}"
 
 
 def plain_type(annotation: Any) -> Any:

@@ -149,7 +149,7 @@ class Symmetric(Coded):
         """Refuse a hidden set that does not fit, and heads of many digits; raises UsageError."""
         require(
             self.m <= self.d - 1,
-            f"m={self.m} given with d={self.d}: m must be between 1 and d - 1 = {self.d - 1}",
+            f"m must be between 1 and {self.d - 1} for d = {self.d}, got {self.m}",
         )
         most = 16
         require(

@@ -78,7 +78,7 @@ def execute(path: Path) -> tuple[ModuleType, str]:
     What it prints goes to stderr; its folder is the last place where modules are looked for.
     """
     try:
-        require(path.is_file(), f"{str(path)[:200]} given: there is no such file")
+        require(path.is_file(), f"no such file: {str(path)[:200]}")
         source = path.read_bytes()
     except (OSError, ValueError) as error:
         if isinstance(error, UsageError):

@@ -16,7 +16,7 @@ from hardness import __version__
 from hardness.cli.root import GROUPS
 from instances.errors import withdrawn_names
 
-HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
+HEAVY = {"numpy", "scipy", "matplotlib", "flint", "numba", "networkx", "jinja2", "safetensors"}
 
 
 def run(code: str, **environment: str) -> str:

@@ -137,8 +137,8 @@ def test_a_paper_is_credited_with_its_own_families_alone(hardness):
         ("lwe:n=8,q=17,sigma=1", "orthogonal-members", "Regev05"),
     ):
         found = hardness("certify", spec, "--out", "own.json", "--force").out
-        line = next(one for one in found.splitlines() if one.startswith(f"{quantity} = "))
-        assert line.endswith(f"; {own})" if credit == own else f"; after {credit})"), spec
+        line = next(one for one in found.splitlines() if one.startswith(f"{quantity} "))
+        assert line.endswith("[here]" if credit == own else f"[{credit}]"), spec
         assert hardness("check", "own.json").code == 0
 
 

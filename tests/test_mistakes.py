@@ -77,13 +77,13 @@ MISTAKES = """\
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
 2 certify parity:d=16,m=3 --about gd --within 1 | option '--within' is gone: gradient | --noise-std
-2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
-2 certify parity:d=16,m=3 --about gd --clip 0 --noise-std 1 | clip=0 given
-2 certify parity:d=16,m=3 --about gd --noise-std 1 --steps 0 | steps=0 given
+2 certify parity:d=16,m=3 --about gd --noise-std 0 | got noise-std=0
+2 certify parity:d=16,m=3 --about gd --clip 0 --noise-std 1 | got clip=0
+2 certify parity:d=16,m=3 --about gd --noise-std 1 --steps 0 | steps must be an integer of
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --features 9 | --features does not apply
 2 certify parity:d=16,m=3 --about kernel --features 456 | features=456 given: 1 to 455
 2 certify parity:d=16,m=3 --about kernel --steps 5 | --steps does not apply
-2 certify parity:d=16,m=3 --about kernel --risk 1 | risk=1 given
+2 certify parity:d=16,m=3 --about kernel --risk 1 | risk must be at least 0 and below 1, got 1
 2 certify parity:d=16,m=3 --about low-degree | needs --degree
 2 certify parity:d=16,m=3 --about low-degree --degree 81 --examples 20 | degree=81 given
 2 certify parity:d=16,m=3 --about low-degree --degree 8 --examples 5 --sample-degree 6 \
@@ -138,7 +138,7 @@ MISTAKES = """\
 1 figure stages nowhere.json --out f.svg | does not exist
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure sda parity:d=8,m=2 --out f.jpg | must end in .svg, .pdf or .png, got f.jpg
-2 figure sda parity:d=8,m=2 --out f.svg --width 0 | width must be between 1 and 100 inches, got 0
+2 figure sda parity:d=8,m=2 --out f.svg --width 0.2 | must be between 1 and 100 inches, got 0.2
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
 2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
@@ -191,7 +191,7 @@ MISTAKES = """\
 1 learn student:heads=100000 parity:d=1000,m=2 | memory
 1 learn lowdegree:degree=9 parity:d=64,m=2 | memory
 2 learn staged:mode=fast nice:m=2,k=2,d=8 | practical or paper
-2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads=-1
+2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads must be at least 0, got -1
 2 learn trivial parity:d=8,m=2 --budget-examples 1.5 | an integer such as 200 or 2e4
 2 learn nowhere.py:Learner parity:d=8,m=2 | no file
 2 learn mine.py parity:d=8,m=2 | path.py:Name
@@ -202,7 +202,7 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:8,2 | write key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=32,m=3
-2 learn elimination parity:d=8,m=20 | between 1 and d - 1 = 7
+2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn elimination parity:d=8,d=9,m=2 | given twice
 2 learn elimination parity:d=eight,m=2 | an integer such as
@@ -210,7 +210,7 @@ MISTAKES = """\
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 only applies to --teacher FILE
-2 learn trivial --teacher none.npz | there is no such file
+2 learn trivial --teacher none.npz | no such file: none.npz
 2 learn trivial --teacher layer.npz --tokens what | boolean
 2 learn staged x.npy --labels y.npy | the option '--labels' is gone: a .npz of x and y
 2 attack --a A.npy | --a and --b go together

@@ -213,7 +213,7 @@ def test_a_class_that_is_of_no_use_is_one_line(conj):
         found.one_line("")
     found = conj("compare", "gone.py:C", "--over", "d=7..8")
     assert found.code == 2
-    found.one_line("gone.py given: there is no such file")
+    found.one_line("no such file:")
 
 
 class Counting:

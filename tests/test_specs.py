@@ -94,7 +94,7 @@ FAMILIES = [  # beyond values out of a declared range
     ("data:d=0,k=2", "at least 1"),
     ("data:d=2,k=1", "at least 2"),
     ("data:d=2,k=2,tokens=x", "boolean or real"),
-    ("parity:d=4,m=4", "d - 1"),
+    ("parity:d=4,m=4", "m must be between 1 and 3 for d = 4, got 4"),
     *(
         (f"profile:g={g},d=9,m=3", "no function of h")
         for g in ("mod(1)", "threshold(4)", "[2,2,2,2]")
@@ -110,7 +110,7 @@ FAMILIES = [  # beyond values out of a declared range
     ("lwr:n=4,q=12,p=2", "q=12 given with lwr: it must be a power of two"),
     ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
     ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
-    ("lwr:n=4,q=16,p=2,secret=odd", "secret=odd given"),
+    ("lwr:n=4,q=16,p=2,secret=odd", "got odd"),
     ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
     ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
     ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
@@ -148,8 +148,8 @@ LEARNERS = [
     ("mlp:view=signs", "z or tokens"),
     *((f"flips:confidence={v}", "must be above 0") for v in (0, 1)),
     *(case for case in GONE if case[0].startswith(tuple(registry.LEARNERS))),
-    *((text, "given") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
-    ("modlinear:checks=7", "given"),
+    *((text, "must be ") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
+    ("modlinear:checks=7", "must be at least 8, got 7"),
     ("staged:mode=theory", "practical or paper"),
     *((f"mine.py{end}", "write path.py:Name") for end in ("", ":", ":9x")),
     *((text, "write path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),

@@ -51,21 +51,26 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
     with tqdm(
         total=total, desc=label, file=sys.stderr, delay=_AFTER, leave=False, disable=not terminal
     ) as bar:
-        start, count = clock.now(), 0
+        start = last = clock.now()
+        count = 0
 
         def more(done: int) -> None:
             nonlocal count
             count += done
             bar.update(done)
+            if not terminal:
+                look()
 
         def look() -> None:
-            if terminal:
-                if clock.now() - start > _AFTER:
-                    bar.refresh()
-            elif count < total:
-                click.echo(_told(label, count, total, clock.now() - start), err=True)
+            nonlocal last
+            now = clock.now()
+            if terminal and now - start > _AFTER:
+                bar.refresh()
+            elif not terminal and count < total and now - last >= _EVERY:
+                last = now
+                click.echo(_told(label, count, total, now - start), err=True)
 
-        with _ticking(look, _TICK if terminal else _EVERY):
+        with _ticking(look, _TICK):
             yield more
 
 

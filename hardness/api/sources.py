@@ -57,7 +57,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     if isinstance(source, Arrays):
         return _held(source, of)
     if source is None:
-        raise UsageError("no SOURCE given: a SPEC, a folder or a file is needed, or --a and --b")
+        raise UsageError("SOURCE is missing: a SPEC, a folder or a file is needed, or --a and --b")
     if hasattr(source, "spec") and hasattr(source, "instance"):
         return source, None
     text = functions(source)
@@ -69,7 +69,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     if path := file_of(text):
         return _held(path, of)
     if of:
-        raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
+        raise UsageError(f"--spec is for a file of samples, not for {text[:80]}")
     if not exists(text):
         try:
             return parse(text), None
@@ -81,7 +81,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
                     f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
                 ) from error
             if os.sep in text and ":" not in text:
-                raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
+                raise UsageError(f"no such file or folder: {text[:80]}") from error
             raise
     folder = read_folder(Path(text))
     return folder.family, folder
@@ -101,7 +101,7 @@ def own_data(source: object, seed: int) -> "Split | None":
     if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
         return None
     if not path.is_file():
-        raise UsageError(f"{source} given: there is no such file")
+        raise UsageError(f"no such file: {source}")
     from hardness.runs.own import read_data
 
     return read_data(path, seed)

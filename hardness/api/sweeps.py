@@ -35,7 +35,7 @@ def sweep(
     tcp://HOST:PORT of a cluster of yours. Raises UsageError.
 
     >>> few = {"specs": "parity:d=8,m=2", "learners": ["trivial", "elimination"], "seeds": 2}
-    >>> sweep(few, jobs=1).to_frame()["learner"].tolist()
+    >>> sweep(few, jobs=1).to_frame()["learner_name"].tolist()
     ['elimination', 'elimination', 'trivial', 'trivial']
     """
     from dataclasses import replace

@@ -247,7 +247,7 @@ def _read(path: Path) -> Array:
             separator = "," if path.suffix == ".csv" else None
             found = np.loadtxt(path, delimiter=separator, ndmin=2)
     except FileNotFoundError as error:
-        raise UsageError(f"{path} given: there is no such file") from error
+        raise UsageError(f"no such file: {path}") from error
     except (OSError, ValueError, EOFError) as error:
         raise DamagedFile(f"{path} holds no matrix of numbers ({error})") from error
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":

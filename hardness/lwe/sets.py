@@ -114,7 +114,7 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
         elif ":" in spec or spec in known():
             raise
         elif os.sep in text or Path(text).suffix in OF_DATA:
-            raise UsageError(f"{cut(text, 80)} given: there is no such file or folder") from None
+            raise UsageError(f"no such file or folder: {cut(text, 80)}") from None
         else:
             names = [*SETS, *_ALIASES, *known()]
             raise unknown("set or family", spec, names, "`hardness estimate`") from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hardness.bounds.quantities import WORD
 from hardness.report.claims import conditions, sentence
-from hardness.report.text import bad, credit, faint, good, taken, wrap
+from hardness.report.text import bad, faint, good, table, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.coded import Coded
 from instances.numbers import brief, write
@@ -18,41 +18,72 @@ if TYPE_CHECKING:
     from hardness.bounds.check import Checked
 
 _LONG = 40
+_NARROW, _WIDE, _LINE = 12, 26, 82  # columns of a number, of a formula, and of a row
 
 
 def certificate_words(certificate: "Certificate") -> str:
-    """Write a certificate claim by claim."""
+    """Write a table of the claims, a sentence for each bound on learners, and the conditions."""
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
+    if certificate.claims:
+        rows = [["quantity", "value", "formula", "known"], *map(_row, certificate.claims)]
+        if sum(max(map(taken, column)) + 2 for column in zip(*rows, strict=True)) > _LINE:
+            rows = [[quantity, value, known] for quantity, value, _, known in rows]
+        lines += [table(rows[0], rows[1:]), ""]
     for claim in certificate.claims:
-        said = (
-            formula_words(claim),
-            sentence(certificate, claim),
-            ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items()),
-            tolerance_words(certificate, claim) or gamma_words(certificate, claim),
-        )
-        lines += [
-            claim_line(claim),
-            *(wrap(text, "  ") for text in said if text),
-        ]
+        of_learners = "risk" in claim.terms or claim.quantity.startswith(_OF_LEARNERS)
+        said = _note(certificate, claim)
+        if of_learners and not claim.vacuous:
+            left = ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items())
+            said = sentence(certificate, claim) + (f" ({left})" if left else "")
+        if said:
+            lines.append(wrap(f"{said}.", further="  "))
     for about, reason in certificate.unproved.items():
-        lines += ["", f"{about}: no claim", wrap(reason, "  ")]
+        lines += ["", wrap(f"{about}: no claim: {reason}", further="  ")]
     below = (
-        conditions(certificate),
         *origin_notes(certificate),
         "" if certificate.origin else rounding_words(certificate.spec),
         beside_words(certificate.spec),
         cheapest_words(certificate.spec) if certificate.reduces else "",
     )
+    lines += ["", *(wrap(text, further="  ") for text in conditions(certificate).split("\n"))]
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+_OF_LEARNERS = ("low-degree", "gd-noise", "kernel", "lwe-probability")
+
+
+def _row(claim: "Claim") -> list[str]:
+    """Write a row of the table of claims; --json has long numbers and formulas whole."""
+    value = faint(WORD) if claim.vacuous else claim.shown(_in_table)
+    named = {"information": "counting", "this certificate": "here"}
+    method = named.get(claim.source, claim.source)
+    gives = f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
+    formula = f"{claim.formula}{gives}" if claim.formula else ""
+    short = formula if len(formula) <= _WIDE else ""
+    return [claim.quantity, value, short, f"{claim.kind} [{method}]"]
+
+
+def _in_table(value: Fraction, up: bool) -> str:
+    """Write a number in the width of a column, a long one by its size, rounded up or down."""
+    text = write(value, ratio=True)
+    return text if len(text) <= _NARROW else brief(value, up=up)
+
+
+def _note(certificate: "Certificate", claim: "Claim") -> str:
+    """Say that a claim is vacuous, and from which tolerance or gamma on it is not."""
+    said = tolerance_words(certificate, claim) or gamma_words(certificate, claim)
+    if not claim.vacuous:
+        return f"{claim.quantity} is {said}" if said else ""
+    return f"{claim.quantity} is vacuous at these terms" + (f", {said}" if said else "")
 
 
 def cheapest_words(spec: str) -> str:
     """Name the attack that is estimated to cost the least.
 
     >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
-    'Of attacks that are estimated,'
+    'Of the estimated attacks, gues'
     """
     from hardness.lwe.estimate import estimate_all  # what other certificates do not need
     from hardness.lwe.parameters import parameters_of
@@ -61,8 +92,8 @@ def cheapest_words(spec: str) -> str:
     if (least := estimates.least) is None:
         return ""
     return (
-        f"Of attacks that are estimated, {estimates.label(least)} costs the least: "
-        f"{least.plainly}; `hardness estimate {brief_spec(spec)}` has all."
+        f"Of the estimated attacks, {estimates.label(least)} is the cheapest: "
+        f"{least.plainly}; `hardness estimate {brief_spec(spec)}` lists all."
     )
 
 
@@ -70,7 +101,7 @@ def beside_words(spec: str) -> str:
     """Name the attack that stands beside every bound for noisy parities; empty for other specs.
 
     >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
-    'Beside it stands restricted Gaussian elimination, which is n'
+    'Restricted Gaussian elimination is not a statistical-query a'
     """
     if not spec.startswith(("parity:", "lpn:")):
         return ""
@@ -84,16 +115,10 @@ def beside_words(spec: str) -> str:
         "restricted-elimination"
     ]
     return (
-        "Beside it stands restricted Gaussian elimination, which is not a statistical-query "
+        "Restricted Gaussian elimination is not a statistical-query "
         f"algorithm: about 2^{elimination.rank:.1f} operations on this instance [EKM17]. "
         f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )
-
-
-def formula_words(claim: "Claim") -> str:
-    """Write a claim's formula with its numbers in, and what it gives if that is not shown."""
-    gives = f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
-    return f"= {claim.formula}{gives}" if claim.formula else ""
 
 
 def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
@@ -147,29 +172,20 @@ def rounding_words(spec: str) -> str:
     >>> rounding_words("nice:m=2,k=2,d=16")
     ''
     >>> rounding_words("hidden:d=8,hard=2,nice=1")[:37]
-    'All of this is about the formula of t'
+    'All claims are about the formula of t'
     """
     family = None if kind_of(spec.partition(":")[0]) is None else parse_stored(spec)
     if family and family.name == "direction":
         misread = cast(Any, family).response.misread
         return (
-            "All of this is about labels of two levels, which the layer followed by rounding gives "
-            f"but for a share of at most {misread:.1e} of the examples, and "
-            "about no other output of a layer."
+            "All claims are about labels of two values, which the layer followed by rounding gives "
+            f"on all but at most a fraction {misread:.1e} of the examples."
         )
     if not (isinstance(family, Coded) or (family and family.hidden_sets)):
         return ""
     return (
-        "All of this is about the formula of the labels, and about no raw output of a float layer."
+        "All claims are about the formula of the labels, not about the raw output of a float layer."
     )
-
-
-def claim_line(claim: "Claim") -> str:
-    """Write what is claimed and how it is known, on two lines where one is too long."""
-    known = f"({claim.kind}; {credit(claim.source)})"
-    value = faint(WORD) if claim.vacuous else shown_value(claim)
-    line = f"{claim.quantity} = {value}   {known}"
-    return line if taken(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
 
 
 def shown_value(claim: "Claim") -> str:
@@ -193,8 +209,9 @@ def checked_words(checked: "Checked") -> str:
     given = f", given {checked.assumed}" if checked.assumed else ""
     head = f"{good('accepted')} by the checker{given}: {brief_spec(checked.spec)}"
     made = checked.certificate
-    text = [wrap(sentence(made, claim), "  ") for claim in made.claims]
-    return "\n".join([head, *text, "", wrap(conditions(made))])
+    text = [wrap(f"{sentence(made, claim)}.", "  ") for claim in made.claims]
+    below = [wrap(line, further="  ") for line in conditions(made).split("\n")]
+    return "\n".join([head, *text, "", *below])
 
 
 def verification_words(found: "Verification") -> str:

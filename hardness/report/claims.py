@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 _RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
 _FAMILY = _RISK.format("the best predictor that knows only the family, on average over members")
 _ADDED = _RISK.format("the best predictor that knows the family and what is added, on average")
-_ALL = (
-    "Answers to queries may be any numbers within the tolerance. A query rules out the members for "
-    "which the adversary's answer, the same for all members, is not within it; a hypothesis fits "
-    "those for which its relative risk is at most that of the claim. STAT(tau) answers within tau "
-    "of the mean, VSTAT(t) within max(1/t, sqrt(p(1-p)/t)) of a mean p. Success is averaged over "
-    "the member, drawn as said, and all else that is drawn. Claims on queries do not speak of "
-    "learners that look at single examples, as elimination and lattice reduction do, and no claim "
-    "is a level of security."
+_ORACLE = (
+    "STAT(tau) answers within tau of the mean, VSTAT(t) within max(1/t, sqrt(p(1-p)/t)) of a mean "
+    "p; any such answer is admissible. A query eliminates the members for which the adversary's "
+    "answer, the same for all members, is not admissible."
 )
-_EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
+_SCOPE = (
+    "A hypothesis is accurate for the members for which its relative risk is at most that of the "
+    "claim. Success is averaged over the member and all else that is drawn. Bounds on queries do "
+    "not apply to learners that use individual examples, such as elimination and lattice "
+    "reduction, and no claim is a level of security."
+)
+_EMPTY = "; vacuous: a bound of at most 2 only excludes learners that ask or look once"
 _SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
 _SDA = (
     "SDA, the largest whole q up to N such that any N/q of N members or more have mean "
@@ -35,59 +37,59 @@ _SDA = (
 )
 _EVERY = "over all ordered pairs, of one with itself too"
 _HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
-_SHOWN = "An example has {n} fair signs and, with probability 1/2, shows {g}"
-_GAME = "all of one member that is drawn,"
-_COINS = "its mean where labels are coins of the same mean"
+_SHOWN = "{n} uniform signs; with probability 1/2 the label shows {g}"
+_GAME = "all of one random member,"
+_COINS = "its mean if labels are random with the same mean"
 
 
 def conditions(certificate: "Certificate") -> str:
-    """Say what a certificate is about: its members, examples, risk, and what it does not say.
+    """Say what a certificate is about in four lines: members, examples, oracle, scope.
 
     >>> import hardness
-    >>> conditions(hardness.certify("parity:d=8,m=3"))[:56]
-    'Members are the 3-subsets S of 7 places, all as likely. '
+    >>> conditions(hardness.certify("parity:d=8,m=3")).partition(chr(10))[0]
+    'Members: the 3-subsets S of 7 coordinates, uniformly distributed.'
     """
     problem = certificate.parsed
     match problem:
         case HiddenSets():
-            text = _of_hidden_sets(problem)
+            members, examples, risk = _of_hidden_sets(problem)
         case Residues():
-            text = _of_residues(problem, certificate.problem["labels"])
+            members, examples, risk = _of_residues(problem, certificate.problem["labels"])
         case Directions():
-            text = _of_directions(problem)
+            members, examples, risk = _of_directions(problem)
         case _:
-            text = _of_functions(problem)
-    return text + _ALL
+            members, examples, risk = _of_functions(problem)
+    return f"Members: {members}\nExamples: {examples}\nOracle: {_ORACLE}\nScope: {risk}{_SCOPE}"
 
 
-def _of_hidden_sets(problem: HiddenSets) -> str:
+def _of_hidden_sets(problem: HiddenSets) -> tuple[str, str, str]:
     runs = [(written(v), len(list(same))) for v, same in groupby(problem.g)]
     values = ", ".join(v if k == 1 else f"{v} ({k} times)" for v, k in runs)
-    g = (
-        f"g(h), h how many signs of S are -1, g(0..{problem.m}) = {values}, which noise reflects "
-        f"in the middle of its range with probability {problem.noise}"
-    )
+    g = f"g(h), h the number of signs of S that are -1, g(0..{problem.m}) = {values}"
+    if problem.noise:
+        g += f"; noise reflects it in the middle of its range with probability {problem.noise}"
     shown, layer = _SHOWN.format(n=problem.n, g=g), _HEADS
     if problem.view:
         shown += (
             "; the same function of the point is added to the labels of all members, and perhaps "
             "noise, neither of which depends on S"
         )
-        layer += ", beside heads that compute what is added"
+        layer += ", next to heads that compute what is added"
     return (
-        f"Members are the {problem.m}-subsets S of {problem.n} places, all as likely. "
-        f"{shown}. {layer}. {_ADDED if problem.view else _FAMILY}"
-        "Correlations, SQ-DIM and SDA are of g less its mean. "
+        f"the {problem.m}-subsets S of {problem.n} coordinates, uniformly distributed.",
+        f"{shown}. {layer}.",
+        f"{_ADDED if problem.view else _FAMILY}Correlations, SQ-DIM and SDA are of g less its "
+        "mean. ",
     )
 
 
-def _of_residues(problem: Residues, labels: str) -> str:
+def _of_residues(problem: Residues, labels: str) -> tuple[str, str, str]:
     n, q, h, parts, entries = problem.n, problem.q, problem.h, problem.levels, problem.entries
     numbers = f"uniform on Z_{q}{' without 0' if h else ''}"
     if entries is not None:
         gaps = {*range(min(entries), max(entries))} - {*entries} - ({0} if h else set())
         even = len(set(entries.values())) == 1 and not gaps
-        law = ", all as likely" if even else f" with {_probabilities(entries)}"
+        law = ", uniformly" if even else f" with {_probabilities(entries)}"
         numbers = (
             f"from {min(entries)} to {max(entries)}{law}" if len(entries) > 1 else str(*entries)
         )
@@ -99,42 +101,47 @@ def _of_residues(problem: Residues, labels: str) -> str:
     if labels == "residue":
         shows = f"<a, s> + e mod {q}, {drawn}"
     return (
-        f"A secret s of Z_{q}^{n} is drawn"
-        + (f" with {h} entries that are not 0, at places that are all as likely" if h else "")
-        + f", entries {numbers}, again until one is a unit. Members are secrets; those that are "
-        + f"the same mod {problem.modulus}"
-        + f"{'' if problem.differ else ', but for a factor that is a unit,'} count "
-        + "as one. An example has a vector a, "
-        + ("uniform" if q % 2 == 0 else f"independent numbers of {problem.bits} bits mod {q}")
-        + f", and with probability 1/2 it is open and shows {shows}, written as any "
-        + "numbers. "
-        + _RISK.format("the best constant where a is uniform, both on open examples")
+        f"secrets s of Z_{q}^{n}"
+        + (f" with {h} nonzero entries, whose positions are uniform" if h else "")
+        + f", entries {numbers}, drawn again until one is a unit; secrets that are equal mod "
+        + f"{problem.modulus}{'' if problem.differ else ', but for a unit factor,'} count as one.",
+        "a vector a of "
+        + (
+            "uniform numbers"
+            if q % 2 == 0
+            else f"independent numbers of {problem.bits} bits mod {q}"
+        )
+        + f"; with probability 1/2 the example is informative and its label shows {shows}.",
+        _RISK.format("the best constant if a is uniform, both on informative examples"),
     )
 
 
-def _of_directions(problem: Directions) -> str:
+def _of_directions(problem: Directions) -> tuple[str, str, str]:
     shown = f"s(u), of values -1 and +1, whose sign noise flips with probability {problem.noise}"
     return (
-        f"Members are the unit vectors w of {problem.n} dimensions, drawn uniformly. u, the inner "
-        f"product of w with {problem.n} numbers of the point, is standard normal, and an example "
-        f"shows {shown}. The squared Hermite coefficients of s of degree below {problem.m} are at "
-        f"most {', '.join(map(short, problem.low_at_most))}. {_FAMILY}"
+        f"the unit vectors w of {problem.n} dimensions, uniformly distributed.",
+        f"{problem.n} numbers of the point, whose inner product u with w is standard normal; the "
+        f"label shows {shown}. The squared Hermite coefficients of s of degree below {problem.m} "
+        f"are at most {', '.join(map(short, problem.low_at_most))}.",
+        _FAMILY,
     )
 
 
-def _of_functions(problem: Functions) -> str:
+def _of_functions(problem: Functions) -> tuple[str, str, str]:
     two = problem.levels == 2
     what = "with the values -1 and +1, by their tables" if two else "by their tables"
     if not two:
         less = ", each less the mean of all" if problem.centred else ""
         what += f"{less}, scaled to norm 1"
-    text = (
-        f"Members are {len(problem.tables)} functions of {problem.n} fair signs {what}, all as "
-        f"likely; labels are their values. {_FAMILY}"
-    )
+    risk = _FAMILY
     if two and problem.centred:
-        text += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
-    return text
+        risk += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
+    return (
+        f"{len(problem.tables)} functions of {problem.n} uniform signs {what}, uniformly "
+        "distributed.",
+        "a point of these signs, uniform, and the member's value there.",
+        risk,
+    )
 
 
 def _probabilities(law: Mapping[int, int]) -> str:
@@ -164,13 +171,13 @@ def _between(low: Fraction, high: Fraction) -> str:
 
 def _pairwise(certificate: "Certificate", claim: "Claim") -> str:
     if certificate.problem["kind"] == "hidden-set":
-        return "any two different members have correlation 0"
+        return "Any two different members have correlation 0"
     near = f"at most {short(claim.upper, up=True)}" if claim.upper else "0"
-    return f"members that are no multiples of each other by a unit have correlation {near}"
+    return f"Members that are not multiples of each other by a unit have correlation {near}"
 
 
 def _largest(certificate: "Certificate", claim: "Claim") -> str:
-    text = f"two different members have correlation at most {short(claim.upper, up=True)}"
+    text = f"Two different members have correlation at most {short(claim.upper, up=True)}"
     return text + ", in absolute value" * (certificate.problem["kind"] == "functions")
 
 
@@ -183,10 +190,10 @@ def _spectral(what: str) -> Callable[..., str]:
 
 def _average(certificate: "Certificate", claim: "Claim") -> str:
     if certificate.problem["kind"] != "functions":
-        return _spectral(f"the average correlation {_EVERY}")(certificate, claim)
+        return _spectral(f"The average correlation {_EVERY}")(certificate, claim)
     least = "" if claim.value == claim.upper else "at most "
     return (
-        "the average of |correlation| over all ordered pairs of members, of one with itself "
+        "The average of |correlation| over all ordered pairs of members, of one with itself "
         f"too, is {least}{short(claim.upper, up=bool(least))}"
     )
 
@@ -202,14 +209,14 @@ def _orthogonal(certificate: "Certificate", claim: "Claim") -> str:
     but = f", but for up to {alike} that are multiples of each other by units" * (alike > 1)
     return (
         f"{short(claim.value)} members, of at most {short(claim.upper, up=True)} secrets, are "
-        f"{'different' if problem.differ else 'no multiples by a unit'} mod {problem.modulus}: "
-        f"where a is uniform their laws of a label are orthogonal{but}"
+        f"{'different' if problem.differ else 'not multiples by a unit'} mod {problem.modulus}: "
+        f"if a is uniform their distributions of a label are orthogonal{but}"
     )
 
 
 def _operator(less: str) -> Callable[..., str]:
     def words(certificate: "Certificate", claim: "Claim") -> str:
-        norm = "the norm of the members' inner products, over a uniform direction"
+        norm = "The norm of the members' inner products, over a uniform direction"
         return f"{norm}{less}, is at most {short(claim.value, up=True)}"
 
     return words
@@ -237,7 +244,10 @@ def _sda(certificate: "Certificate", claim: "Claim") -> str:
 def _goal(terms: Mapping[str, Any]) -> str:
     """Write what a learner has to reach."""
     risk, success = Fraction(terms["risk"]), Fraction(terms["success"])
-    return f"for relative risk {short(risk)} with probability {short(success, up=True)}"
+    return (
+        f"to reach relative risk {short(risk)} with probability {short(success, up=True)} over a "
+        "random member"
+    )
 
 
 def _weighed(claim: "Claim") -> str:
@@ -245,44 +255,48 @@ def _weighed(claim: "Claim") -> str:
     if "T" not in claim.numbers:
         return ""
     needed = short(claim.numbers["T"])
-    return f"; no fewer than {needed} members have that probability together"
+    return f"; at least {needed} members together have that probability"
 
 
 def _queries(certificate: "Certificate", claim: "Claim") -> str:
     oracle, continuum = claim.quantity.partition("-")[0], certificate.problem["kind"] == "direction"
+    learner = "SQ learner"
     if oracle == "vstat":
-        t = short(Fraction(claim.terms["t"]))
-        what = f"queries to VSTAT({t}), of values in [0,1]"
+        what = f"queries to VSTAT({short(Fraction(claim.terms['t']))})"
     else:
         tau = short(Fraction(claim.terms["tau"]), up=True)
-        what = f"queries to STAT({tau}), of values in [-1,1]"
+        what = f"queries to STAT({tau})"
         if oracle == "csq":
-            listed = certificate.parsed
+            listed, learner = certificate.parsed, "correlational SQ learner"
             real = isinstance(listed, Functions) and listed.levels != 2
             scaled = "norm 1 with h, E h^2 <= 1" if real else "[-1,1] with h, |h| <= 1"
-            what = f"correlations of labels scaled to {scaled}, within {tau}"
+            what = f"correlations of labels scaled to {scaled}, each within {tau}"
     numbers = claim.numbers
     every = "all directions" if continuum else f"{short(numbers['N'])} members"
-    fits = f"a hypothesis fits at most {short(numbers['K'], up=True)}{' of them' * continuum}"
+    fits = (
+        f"a hypothesis is accurate for at most {short(numbers['K'], up=True)}"
+        f"{' of them' * continuum}"
+    )
     if claim.quantity.endswith("-success"):
         risk = short(Fraction(claim.terms["risk"]))
         return (
-            f"{what}: however many, a learner reaches relative risk {risk} with "
-            f"probability at most {short(claim.value, up=True)}, as one rules out none of {every}, "
-            f"and {fits}"
+            f"However many {what} it asks, every {learner} reaches relative risk {risk} with "
+            f"probability at most {short(claim.value, up=True)} over a random member, in the worst "
+            f"case over admissible answers: a query eliminates none of {every}, and {fits}"
         )
     text = (
-        f"{what}: a learner needs at least {short(claim.value)} {_goal(claim.terms)}, as one "
-        f"rules out at most {short(numbers['r'], up=True)} of {every}, and {fits}{_weighed(claim)}"
+        f"Every {learner} needs at least {short(claim.value)} {what} {_goal(claim.terms)}, in the "
+        f"worst case over admissible answers: a query eliminates at most "
+        f"{short(numbers['r'], up=True)} of {every}, and {fits}{_weighed(claim)}"
     )
     return text + (_EMPTY if claim.value <= 2 else "")
 
 
 def _information(certificate: "Certificate", claim: "Claim") -> str:
     text = (
-        f"examples, drawn or chosen: any learner whatever needs at least {claim.value} "
-        f"{_goal(claim.terms)}, as each has one of {claim.terms['levels']} labels, its noise given"
-        f"{_weighed(claim)}"
+        f"Every learner whatsoever needs at least {claim.value} labelled examples, drawn or "
+        f"chosen, {_goal(claim.terms)}: a label has one of {claim.terms['levels']} values, its "
+        f"noise known{_weighed(claim)}"
     )
     return text + (_EMPTY if claim.value <= 2 else "")
 
@@ -294,35 +308,39 @@ def _steps(certificate: "Certificate", claim: "Claim") -> str:
     terms = claim.terms
     clip, std = short(Fraction(terms["clip"])), short(Fraction(terms["noise-std"]), up=True)
     what = (
-        "steps of any rule, each of which sees one expectation, over the law of an example, of a "
-        f"function of its choice, as a gradient, that is clipped to Euclidean norm {clip} on each "
-        f"example, with fresh independent normal noise of deviation {std} on each coordinate"
+        "each the expectation of a function of its choice, as a gradient, clipped to Euclidean "
+        f"norm {clip} on each example, with fresh independent normal noise of deviation {std} on "
+        "each coordinate"
     )
     if claim.quantity == "gd-noise-success":
         vacuous = "; vacuous" * (claim.value == 1)
         return (
-            f"{what}: {short(Fraction(terms['steps']))} of them reach relative risk "
+            f"{short(Fraction(terms['steps']))} noisy steps reach relative risk "
             f"{short(Fraction(terms['risk']))} with probability at most "
-            f"{short(claim.value, up=True)}{vacuous}"
+            f"{short(claim.value, up=True)} over a random member: steps of any rule, "
+            f"{what}{vacuous}"
         )
     vacuous = "; vacuous" * (claim.value <= 1)
-    return f"{what}: at least {short(claim.value)} are needed {_goal(terms)}{vacuous}"
+    return (
+        f"At least {short(claim.value)} noisy steps of any rule are needed {_goal(terms)}, {what}"
+        f"{vacuous}"
+    )
 
 
 def _features(certificate: "Certificate", claim: "Claim") -> str:
-    what = "functions of the point, or a kernel machine on as many inputs, an intercept counted as"
+    what = "functions of the point, or a kernel machine on as many inputs (an intercept counts as"
     so = "if functions, kernel and inputs are chosen without labels, before predictions are "
-    so += "clipped, what the family tells of labels added"
+    so += "clipped, with the known part of labels added"
     so += "" if certificate.problem["kind"] == "functions" else " or not"
     if claim.quantity == "kernel-error":
         vacuous = "" if claim.value else "; vacuous"
         return (
-            f"regression on up to {short(Fraction(claim.terms['features']))} {what} one, has on "
+            f"Regression on up to {short(Fraction(claim.terms['features']))} {what} one) has on "
             f"average over members a relative risk of at least {short(claim.value)}, {so}{vacuous}"
         )
     least = f"needs at least {short(claim.value)}" if claim.value else "may need none"
     vacuous = "; vacuous" * (claim.value <= 1)
-    return f"regression on {what} one, {least} of them {_goal(claim.terms)}, {so}{vacuous}"
+    return f"Regression on {what} one) {least} of them {_goal(claim.terms)}, {so}{vacuous}"
 
 
 def _counted(number: Fraction) -> str:
@@ -335,11 +353,11 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
     few = ""
     if most != "any":
         few = f", no monomial of which looks at more than {_counted(Fraction(most))}"
-    reach = f"polynomials of degree at most {short(Fraction(terms['degree']))}"
+    reach = f"Polynomials of degree at most {short(Fraction(terms['degree']))}"
     reach += f"{few}, in the signs of "
-    kind = "open examples alone"
+    kind = "informative examples alone"
     if not claim.quantity.endswith("-open"):
-        kind = "examples, whether they are open among them,"
+        kind = "examples, whether they are informative,"
     what = f"{reach}{kind} and what labels show of S"
     if terms.get("examples") == "any":
         return (
@@ -370,18 +388,19 @@ def _reduction(certificate: "Certificate", claim: "Claim") -> str:
     tenths = round(Fraction(6_931_472, 10**6) * (1 / lost + Fraction(1, 2) - lost / 12))  # 10 ln 2
     value = numbers["shown"]
     text = (
-        f"reduction: a learner that reaches relative risk {short(Fraction(terms['risk']))}"
+        f"A learner that reaches relative risk {short(Fraction(terms['risk']))}"
         f"{', labels equally spaced in their order,' if p > 2 else ''} with probability "
         f"{short(Fraction(terms['success']))} from {short(examples)} examples gives a solver of "
-        f"LWE. From as many samples (a, <a, s> + e mod {q}), secrets by the same law, it finds "
-        f"{'s' if binary else 's mod 2'} with probability at least {short(value)}. This holds for "
-        f"every law of integers e, independent of a, with |e| <= {bound} and with e <= 0, and e >= "
-        f"0, of probability 1/2 or more each. The solver reads the hypothesis at "
-        f"{short(numbers['points'])} points and does not know the law. The assumption is "
-        f"LWE(n={n}, q={q}, |e| <= {bound}) for some such law: if that law alone has no solver so "
-        f"good and so quick, there is no such learner. The bound on the probability halves about "
-        f"every {tenths // 10}.{tenths % 10} examples. It is vacuous beyond {last} examples, where "
-        f"the likeliest guess is as good: that is right with probability "
+        f"LWE. From as many samples (a, <a, s> + e mod {q}), secrets of the same distribution, it "
+        f"finds {'s' if binary else 's mod 2'} with probability at least {short(value)}. This "
+        f"holds for every distribution of integers e, independent of a, with |e| <= {bound} and "
+        f"with e <= 0, and e >= 0, of probability 1/2 or more each. The solver reads the "
+        f"hypothesis at {short(numbers['points'])} points and does not know the distribution. The "
+        "assumption is "
+        f"LWE(n={n}, q={q}, |e| <= {bound}) for some such distribution: if it alone has no solver "
+        f"so good and so quick, there is no such learner. The bound on the probability halves "
+        f"about every {tenths // 10}.{tenths % 10} examples. It is vacuous beyond {last} examples, "
+        f"where the likeliest guess is as good: that is right with probability "
         f"{short(numbers['guess'], up=True)}"
     )
     if examples > last:
@@ -393,9 +412,9 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "pairwise-correlation": _pairwise,
     "largest-correlation": _largest,
     "average-correlation": _average,
-    "operator-norm": _spectral("the largest Gram eigenvalue"),
-    "second-eigenvalue": _spectral("the largest Gram eigenvalue less the mean of all"),
-    "cross-predictability": _spectral(f"the average squared correlation {_EVERY}"),
+    "operator-norm": _spectral("The largest Gram eigenvalue"),
+    "second-eigenvalue": _spectral("The largest Gram eigenvalue less the mean of all"),
+    "cross-predictability": _spectral(f"The average squared correlation {_EVERY}"),
     "orthogonal-members": _orthogonal,
     "operator-norm-at-most": _operator(""),
     "second-eigenvalue-at-most": _operator(", less the mean of all"),

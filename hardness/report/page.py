@@ -32,6 +32,7 @@ from instances.disk import damage, write_bytes, write_text
 from instances.errors import DamagedFile
 from instances.ladders import LADDERS, ladder_of
 from instances.result import TableRow
+from instances.spec import parse_stored
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -213,6 +214,9 @@ def _bounds(line: Line) -> Iterator[str]:
     """Write what is proved at the largest size."""
     certificates = line.comparison.certificates
     if not certificates:
+        parse_stored(
+            line.comparison.specs[0]
+        )  # a family of the user's that is not named has bounds
         yield f"No bound is certified: {line.uncertified or 'the family has none'}."
         return
     last = certificates[-1]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
+# Details that are printed elsewhere, and those about the process, which --json has.
+_IN_JSON = {"printed", "notes", "reason", "sha256", "process", "startup_seconds", "predict_seconds"}
 _TINY = 5e-5  # in four decimals it would be 0
 
 
@@ -49,12 +51,9 @@ def run_words(found: "Run") -> str:
     taught = found.details.get("teacher")
     given = _teacher_words(taught) if isinstance(taught, dict) else []
     details = [
-        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
+        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
         for k, v in found.details.items()
-        if v is not None
-        and k not in ("printed", "notes", "reason")
-        and not isinstance(v, dict)
-        and not _is_long(v)
+        if v is not None and k not in _IN_JSON and not isinstance(v, dict) and not _is_long(v)
     ]
     paragraphs = ["details  " + ", ".join(details)] if details else []
     paragraphs += [f"samples  {note}" for note in found.details.get("notes", ())]

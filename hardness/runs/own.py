@@ -55,7 +55,7 @@ def taught(
     if isinstance(layer, str | PathLike):
         path = Path(located("teacher", layer))
         if not path.exists():
-            raise UsageError(f"{path} given: there is no such file")
+            raise UsageError(f"no such file: {path}")
         layer, source = load_layer(path), str(path)
     if not isinstance(layer, AttentionLayer):
         raise UsageError(

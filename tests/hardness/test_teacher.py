@@ -183,7 +183,7 @@ def test_python_refuses_what_is_no_layer_and_what_goes_with_one_without_it():
     with pytest.raises(ToolkitError, match="an AttentionLayer is needed"):
         h.learn("trivial", teacher=np.eye(2))
     for given in ({"k": 3}, {"noise": 5}, {"tokens": "boolean"}):
-        with pytest.raises(UsageError, match="given by --teacher"):
+        with pytest.raises(UsageError, match="only applies to --teacher"):
             h.learn("staged", "nice:m=1,k=2,d=4", **given)
 
 
@@ -214,7 +214,7 @@ def test_what_a_run_reads_is_not_written_over(hardness, tmp_path):
     LAYER.save(tmp_path / "layer.npz")
     before = (tmp_path / "layer.npz").read_bytes()
     asked = ("learn", "staged", "--teacher", tmp_path / "layer.npz", "--force", "--save-layer")
-    hardness(*asked, tmp_path / "layer.npz").one_line("the run reads it")
+    hardness(*asked, tmp_path / "layer.npz").one_line("is read by this command")
     assert (tmp_path / "layer.npz").read_bytes() == before
 
 

@@ -58,7 +58,9 @@ def test_words_that_are_not_declared_are_refused():
         for parameter, allowed in declared(kind_of(name)).items():
             if isinstance(allowed, OneOf) and parameter != "secret":
                 odd = 7 if isinstance(allowed.values[0], int) else "odd"
-                with pytest.raises(UsageError, match=f"{parameter}={odd} given: {allowed.allowed}"):
+                with pytest.raises(
+                    UsageError, match=f"{parameter} must be {allowed.allowed}, got {odd}"
+                ):
                     replace(parse(kind_of(name).example), **{parameter: odd})
 
 

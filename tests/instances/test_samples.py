@@ -323,7 +323,7 @@ def test_a_and_b_stand_in_a_file_each(a, b, tmp_path):
     for more in ({"a": files[0]}, {"b": files[1]}, {"source": SPEC, "a": files[0], "b": files[1]}):
         with pytest.raises(UsageError, match="--a and --b go together, in place of SOURCE"):
             hardness.samples(**more)
-    with pytest.raises(UsageError, match="no SOURCE given"):
+    with pytest.raises(UsageError, match="SOURCE is missing"):
         hardness.samples()
 
 

@@ -198,8 +198,11 @@ def test_the_printed_number_of_examples_halves_the_probability(sizes):
 def test_what_is_assumed_is_named_in_text_and_latex():
     made = certified(secret="ternary")
     text = " ".join(made.text().split())
-    assert "The assumption is LWE(n=8, q=64, |e| <= 3) for some such law" in text
-    assert "holds for every law of integers e, independent of a, with |e| <= 3 and with" in text
+    assert "The assumption is LWE(n=8, q=64, |e| <= 3) for some such distribution" in text
+    assert (
+        "holds for every distribution of integers e, independent of a, with |e| <= 3 and with"
+        in text
+    )
     caption = export("latex", made)
     assert "LWE(n=8, q=64" in caption
     assert "some distribution of errors, of absolute value at most 3, that has 0 as" in caption
@@ -212,7 +215,7 @@ def test_three_lines_answer_how_hard_a_layer_is(hardness, layer):
     line = f"certify lwr:n=16,q=2^10,{layer} --about lwe --examples 20 --error-bound 2"
     found = hardness(*line.split(), "--risk", "1/100")
     assert found.code == 0
-    for said in ("reduction; after BGMRR16", "stat-queries =", "costs the least: about 2^"):
+    for said in ("reduction [BGMRR16]", "stat-queries ", "is the cheapest: about 2^"):
         assert said in found.out, said
 
 

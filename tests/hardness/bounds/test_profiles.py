@@ -68,7 +68,7 @@ def test_a_bound_is_rounded_to_its_own_side():
         assert Fraction(down) <= value <= Fraction(up)
         assert abs(Fraction(up) - Fraction(down)) <= abs(Fraction(value)) / 10**5
     made = certify(parse("hidden:d=12,hard=3,nice=1"))
-    assert "one rules out at most 25 of 165 members" in sentence(made, made.claims[2])
+    assert "a query eliminates at most 25 of 165 members" in sentence(made, made.claims[2])
     large = certify(parse("parity:d=10000,m=40"))
     for claim in large.claims:
         if claim.quantity.endswith("-queries"):

@@ -201,10 +201,8 @@ def said_nothing(spec, quantity, tau):
 
 def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
     said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
-    assert "rules out at most 25 of 35 members, and a hypothesis fits at most 1; vacuous" in said
-    assert "not vacuous from tau = 0.15 on" in said
+    assert "stat-queries is vacuous at these terms, not vacuous from tau = 0.15 on." in said
     assert "vacuous" not in hardness("certify", "parity:d=32,m=5").out
     listed = Path(__file__).parents[3] / "docs/examples/majorities.py"
     said = " ".join(hardness("certify", f"{listed}:threes", "--centred").out.split())
-    assert "at most 56 of 56 members, and a hypothesis fits at most 7; vacuous" in said
     assert "not vacuous from tau = 0.51 on" in said

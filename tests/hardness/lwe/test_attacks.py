@@ -299,7 +299,7 @@ REFUSED = [
     (lambda: of(KYBER, model="sieve"), "unknown cost model 'sieve'"),
     (lambda: of(KYBER, shape="sage"), "unknown shape 'sage': one of gsa, lgsa, zgsa"),
     (lambda: of(KYBER, success=2), "--success must be a probability from 0.5 to 1 - 1e-12, got 2"),
-    (lambda: of("/nonexistent.npz"), "/nonexistent.npz given: there is no such file or folder"),
+    (lambda: of("/nonexistent.npz"), "no such file or folder: /nonexistent.npz"),
     (lambda: of("lwe:q=97,sigma=3", over="n=64,n=80"), "over n=64,n=80 given: write n="),
     (lambda: of("LWE.Parameters(9,97,ND.Binary,ND.Uniform(3,1))"), "uniform law on 3..1 given"),
     (lambda: of(KYBER, attack="luck"), "unknown attack 'luck'"),

@@ -63,7 +63,7 @@ def test_what_out_holds_is_told(hardness):
     ]
     assert lines == [
         "written: c.json, which `hardness check` reads",
-        "written: c.tex, a table; what `hardness check` reads is written by --out FILE.json",
+        "written: c.tex, a table; `hardness check` reads what --out FILE.json writes",
     ]
 
 
