@@ -69,7 +69,7 @@ def _cost(value: float | None) -> str:
 
 def libraries(climbs: tuple[Climb, ...]) -> str:
     found: dict[str, Any] = {}
-    for run in (run for climb in climbs for trials in climb.rungs for run in trials.runs):
+    for run in (run for climb in climbs for trials in climb.rungs for run in trials.trials):
         found |= run.details.get("reported", {}).get("libraries", {})
     return ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
 
