@@ -37,11 +37,15 @@ from .runs.results import Runs as Runs, read_runs as read_runs
 from .runs.run import Run as Run
 from .runs.stress import Stress as Stress
 from .api.records import (
+    AlreadyExists as AlreadyExists,
+    DamagedFile as DamagedFile,
     Inspection as Inspection,
     Refuted as Refuted,
     Result as Result,
     Samples as Samples,
+    TooLarge as TooLarge,
     ToolkitError as ToolkitError,
+    UsageError as UsageError,
 )
 
 __version__: str

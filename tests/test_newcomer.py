@@ -66,8 +66,9 @@ def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed):
     named = ("--family", "signed.py:SignedMajority")
     OWN.clear()  # as in another process
     assert hardness("report", "c", "--out", "r.html", *named).code == 0
-    plain = hardness("report", "c", "--out", "r.html", "--force")  # its runs, without bounds
-    assert plain.code == 0
+    refused = hardness("report", "c", "--out", "r.html", "--force")
+    assert refused.code == 1
+    refused.one_line("c: unknown family 'signed-majority'", "--family")
 
 
 SWEEP = """name = "sizes"

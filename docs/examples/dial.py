@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
+from hardness.report.stored import comparison_of
 from hardness.report.style import cost_axis, panels, series_look, styled
-from hardness.runs import Comparison
 from instances import numbers
 
 PANELS = {  # by stage; two attempts at a polish are one, and "single" is no stage of the way
@@ -52,6 +52,6 @@ def draw(comparison):
 
 if __name__ == "__main__":
     folder, out = sys.argv[1:]
-    comparison = Comparison.load(Path(folder) / "results.json")
+    comparison = comparison_of(Path(folder))
     draw(comparison).savefig(out)
     print(f"{out}: {len(comparison.values)} values of {comparison.parameter}")

@@ -155,7 +155,8 @@ def stress(
 ) -> "Stress":
     """Let learners climb a ladder until each passes on none of the seeds of a rung.
 
-    learner: one or several. ladder: by its name or FILE.toml, or on: SPECs, a ladder of your own in this order.
+    learner: one or several. ladder: by its name or FILE.toml, or on: SPECs, a ladder of your own in
+    this order.
     seeds: instances of each rung; at least 5 by which a rung can be held at 95 %. Instances are
     fresh: their seeds come from the operating system, or from `seed`. reference: learners to
     compare with, None for those of the ladder, "none" for none. more: of `KeptRuns`; a limit

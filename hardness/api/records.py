@@ -1,8 +1,25 @@
 """Records and errors of `instances` that the front door offers next to those of its functions."""
 
-from instances.errors import Refuted, ToolkitError
+from instances.errors import (
+    AlreadyExists,
+    DamagedFile,
+    Refuted,
+    TooLarge,
+    ToolkitError,
+    UsageError,
+)
 from instances.inspect import Inspection
 from instances.result import Result
 from instances.samples import Samples
 
-__all__ = ["Inspection", "Refuted", "Result", "Samples", "ToolkitError"]
+__all__ = [
+    "AlreadyExists",
+    "DamagedFile",
+    "Inspection",
+    "Refuted",
+    "Result",
+    "Samples",
+    "TooLarge",
+    "ToolkitError",
+    "UsageError",
+]

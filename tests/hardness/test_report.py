@@ -68,7 +68,8 @@ def test_what_was_asked_the_figure_the_table_the_runs_and_the_command_follow(sma
     found = Shown(text)
     good = sum(run.solved for run in small.runs)
     assert f"{good} of 18 runs passed (queries 9 of 9, lowdegree:degree=1 0 of 9)" in found.words
-    assert f"needs at least {small.bounds('stat-queries')[-1]} for relative risk" in found.words
+    least = small.bounds("stat-queries")[-1]
+    assert f"needs at least {least} queries to STAT" in found.words
     assert "hardness compare parity:m=2 --over d=8..16..4" in found.words
     assert "hardness figure both-sides 'some folder' --out both-sides.pdf" in found.words
     rows = [one for one in found.rows if one[:1] == ["certified at least"]]
