@@ -92,7 +92,7 @@ class Job(Work, frozen=True, kw_only=True):
 
     >>> job = Job(spec="parity:d=8,m=2", learner="lowdegree", seed=0, budget=Budget(examples=99))
     >>> job.do().outcome.value, len(job.key)
-    ('budget of examples spent', 32)
+    ('examples spent', 32)
     """
 
     budget: Budget
