@@ -29,6 +29,7 @@ class Row(Protocol):
     learner: str
 
 
+COUNTED = ("none", "examples", "queries", "values")  # what ends a run everywhere alike
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
 # The columns of a run in a table, in their order, before the parameters of specs.
 COLUMNS = (
@@ -56,9 +57,15 @@ def table(runs: Iterable[Any]) -> "DataFrame":
 
     rows = list(runs)
     values: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    plain = [n for n in COLUMNS if n not in ("outcome", "family", "learner_name")]
-    for name in plain:
+    made = ("outcome", "family", "learner_name", "solved", "reproducible")
+    for name in (one for one in COLUMNS if one not in made):
         values[name] = [getattr(row, name) for row in rows]
+    by = values["limited_by"]  # computed once, for it takes longer than all else
+    values["reproducible"] = [name in COUNTED for name in by]
+    values["solved"] = [
+        passed and name != "machine" and not row.late
+        for passed, name, row in zip(values["passed"], by, rows, strict=True)
+    ]
     values["outcome"] = [row.outcome.value for row in rows]
     values["family"] = [row.spec.partition(":")[0] for row in rows]
     values["learner_name"] = [row.learner.partition(":")[0] for row in rows]

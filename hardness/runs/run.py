@@ -27,7 +27,7 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
-from hardness.runs.columns import parameters_of, runs_frame
+from hardness.runs.columns import COUNTED, parameters_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.record import Record, json_of
@@ -205,7 +205,7 @@ class Run(Record, frozen=True, kw_only=True):
     @property
     def reproducible(self) -> bool:
         """Whether it ends the same on any machine, times and memory apart."""
-        return self.limited_by in ("none", *_COUNTED)
+        return self.limited_by in COUNTED
 
     def _rows(self) -> list[TableRow]:
         error, of, ends = self.held_out_error, "risk", (self.risk_low, self.risk_high)

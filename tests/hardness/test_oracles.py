@@ -264,7 +264,7 @@ def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():
     assert header[2:6] == ["queries", "examples", "values", "seconds"]
     assert ["flips", "values", "-", "0", "8"] in [row[:5] for row in rows]
     assert BINDS_NOBODY in " ".join(said.split())
-    assert "flips    values" in said
+    assert re.search("flips +values", said)
     assert "d^1.00" in said
     pictured = both_sides_rows(made)
     assert pictured["costs"] == ["queries", "examples", "values", "seconds"]
