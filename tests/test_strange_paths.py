@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-FIGURES = ("scaling", "icl", "stages", "phase", "least")
+FIGURES = ("scaling", "icl-curves", "stages", "phase", "least")
 LINES = [
     "check {}",
     "report {} --out r.html",
     *(f"figure {name} {{}} --out f.svg" for name in FIGURES),
     "inspect {}",
     "learn queries {}",
-    "sweep plan {}",
-    "sweep status {}",
-    "store merge {} --out m.db",
+    "sweep {} --out m.db",
 ]
 
 

@@ -146,12 +146,14 @@ class Cache:
 
 
 def is_cache(path: Path) -> bool:
-    """Return whether a path is an SQLite file, ours or of an earlier version.
+    """Return whether a path is an SQLite file, ours or of an earlier version; a pipe is not read.
 
     >>> is_cache(Path("no-such-file"))
     False
     """
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\0"
     except OSError:
