@@ -174,9 +174,9 @@ def test_biases_bring_a_constant_coordinate(files):
     assert max(found.details["truth"]["theta_errors"] + found.details["truth"]["w_errors"]) < 1e-3
     assert found.details["truth"]["seen"] == [5, 4]
     assert "in what labels show: tokens span 5 dimensions, differences 4" in run_words(found)
-    risk = h.learn("trivial", teacher="biased.npz", budget_examples=300).risk
-    assert risk == 1  # the mean label has learned nothing
-    assert risk.low < 1 < risk.high
+    run = h.learn("trivial", teacher="biased.npz", budget_examples=300)
+    assert run.risk == 1  # the mean label has learned nothing
+    assert run.risk_low < 1 < run.risk_high
 
 
 def test_python_refuses_what_is_no_layer_and_what_goes_with_one_without_it():
