@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hardness as h
+from hardness.api.figures import figure_file
 from instances import disk
 from instances.errors import AlreadyExists, UsageError
 
@@ -37,7 +38,9 @@ CALLS = {
     "stress": lambda **given: h.stress(
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
-    "figure": lambda **given: h.figure(**{"name": "sda", "source": SPEC, "out": "a.svg", **given}),
+    "figure": lambda **given: figure_file(
+        **{"name": "sda", "source": SPEC, "out": "a.svg", **given}
+    ),
     "sweep": lambda **given: h.sweep(**{"file": "a.toml", "out": "a.db", **given}),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),
@@ -87,7 +90,7 @@ REFUSED = [
     *((f, "samples", 0) for f in ("verify", "estimate")),
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "fresh"))),
     *(("figure", "out", v) for v in NOT_PATHS[1:]),
-    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("where", 5), ("out", "a.txt"))),
+    *(("figure", n, v) for n, v in (("width", "x"), ("width", 0), ("where", 5), ("out", "a.txt"))),
     *(("learn", "oracle", v) for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
     *(("compare", "over", v) for v in (5, ["d=6"], "", "d=" + 9999 * "x")),

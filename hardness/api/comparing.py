@@ -40,7 +40,7 @@ def compare(
     size, from `seed` on. tau: the tolerance of STAT. more: of `KeptRuns`. Raises UsageError.
 
     >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
-    >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
+    >>> found.to_frame().groupby("d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters

@@ -5,7 +5,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from hardness.api import sources
-from instances.arguments import located, number_between, text_argument
+from instances.arguments import located, number_between, switch, text_argument
 from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
@@ -129,13 +129,14 @@ def figure_file(
     from instances.result import Answer
 
     entry = known(text_argument("name", name))
+    force, inches = switch("force", force), _inches(width)
     path = None if out is None else Path(located("out", out))
     kind = _kind(path) if path else ""
     if path:
         refuse_existing(path, force)
         refuse_unwritable(path)
     data = _data(name, source, where, beside)
-    drawn = entry.draw(data, width=_inches(width))
+    drawn = entry.draw(data, width=inches)
     if path:
         write_bytes(path, drawn.file(kind), force=force)
     told = fill(drawn.caption, 80)
