@@ -1,11 +1,10 @@
-"""A run as a row of plain columns: there, back, what every execution shares, and the order."""
+"""Runs as a table, the parameters of their specs, and what every execution of a run shares."""
 
-import json
 import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hardness.runs.names import Value, whole
 from instances import numbers
@@ -15,18 +14,6 @@ from instances.parameters import split_list
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Record = dict[str, Any]  # a row of a table by its columns
-
-_NAME = re.compile(r"[A-Za-z][\w-]*")
-compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
-
-
-class Row(Protocol):
-    """A run, of which a table is made."""
-
-    spec: str
-    learner: str
 
 
 COUNTED = ("none", "examples", "queries", "values")  # what ends a run everywhere alike
