@@ -145,10 +145,9 @@ class _Worker:
 
     def ended(self) -> str:
         """Say how the process ended and what it printed last."""
-        code = None
-        if self._process is not None:
-            self._process.join(1)
-            code = self._process.exitcode
+        if self._executor is not None:  # whose thread may be the one that learns the exit code
+            self._executor.shutdown(wait=True)
+        code = self._process.exitcode if self._process else None
         said = f"its process {_ending(code)}{self._last_words()}"
         self.close()
         return said

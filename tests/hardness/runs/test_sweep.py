@@ -103,7 +103,7 @@ MISTAKES = [  # the file, the place, words of the message
     (ALONE, "grid[1]", "learners is missing"),
     (ASKED + "[[grid]]\nspecs = 'mine.py:F'\nover = {d = [1]}", "grid[1].specs", "--family path"),
     (ASKED + "[[grid]]\nspecs = [\n'parity-first',\n'parity:d=8,m=9']\n", "grid[1].specs[2]",
-     "m=9"),
+     "got 9"),
     (RUN + "over = {m = '1...3'}\n", "grid[1].over.m", "8..20..4"),
     (RUN + "over = {q = '1..3'}\n", "grid[1].over", "unknown parameter of parity 'q'"),
     (RUN + "over.d = '1..1000000000'\nseeds = 3", "grid[1].over", "3 seeds, 3000000000 runs"),
