@@ -218,6 +218,14 @@ def test_marks_stand_at_the_values_filled_where_a_run_solved(small):
                 assert at == sorted(wanted), (cost, name, solved)
 
 
+def test_no_panel_of_queries_is_empty():
+    """No learner asked any, and at d = 6, 7 the bound on queries is vacuous."""
+    silent = compare("parity:m=2", "d=6,7", ("elimination",), seeds=1)
+    assert both_sides_rows(silent)["costs"][0] == "risk"
+    bounded = compare("parity:m=3", "d=24,25", ("elimination",), seeds=1)
+    assert both_sides_rows(bounded)["costs"][0] == "queries"
+
+
 def test_learners_of_one_fixed_budget_are_told_apart(small):
     """Marks of equal numbers are drawn side by side, and their data stay what they are."""
     data = both_sides_rows(small)

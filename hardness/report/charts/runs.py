@@ -76,10 +76,14 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
     if comparison.learners and not any(run.membership_queries for run in comparison.runs):
         costs.remove("values")
-    # Where nobody asks queries, the risk is the news.
-    asked = bool(comparison.certificates) or any(run.queries for run in comparison.runs)
     terms, needed = comparison.terms, _needed_rows(comparison, thresholds)
     bound = {row["cost"] for row in needed if row["kind"] == CERTIFIED}
+    certified = [row for row in _certified(comparison) if row["cost"] not in bound]
+    # No panel of queries that would be empty: the risk takes its place.
+    asked = any(run.queries for run in comparison.runs) or any(
+        row["cost"] == "queries" for row in needed
+    )
+    asked = asked or bool(bound_points(certified, "queries")) or not comparison.learners
     return {
         **head(comparison),
         "costs": costs if asked else ["risk", *costs[1:]],
@@ -113,7 +117,7 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
                 for cell in comparison.cells
             ),
             *needed,
-            *(row for row in _certified(comparison) if row["cost"] not in bound),
+            *certified,
         ],
     }
 
