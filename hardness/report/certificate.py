@@ -30,7 +30,12 @@ def certificate_words(certificate: "Certificate") -> str:
         rows = [["quantity", "value", "formula", "known"], *map(_row, certificate.claims)]
         if sum(max(map(taken, column)) + 2 for column in zip(*rows, strict=True)) > _LINE:
             rows = [[quantity, value, known] for quantity, value, _, known in rows]
-        lines += [table(rows[0], rows[1:]), ""]
+        lines += [shown := table(rows[0], rows[1:]), ""]
+        if "~" in shown:
+            lines += [
+                wrap("~ rounded, lower bounds down and upper bounds up; --json has every digit."),
+                "",
+            ]
     for claim in certificate.claims:
         of_learners = "risk" in claim.terms or claim.quantity.startswith(_OF_LEARNERS)
         said = _note(certificate, claim)
@@ -66,9 +71,9 @@ def _row(claim: "Claim") -> list[str]:
 
 
 def _in_table(value: Fraction, up: bool) -> str:
-    """Write a number in the width of a column, a long one by its size, rounded up or down."""
+    """Write a number in the width of a column, a long one after ~, rounded so that it holds."""
     text = write(value, ratio=True)
-    return text if len(text) <= _NARROW else brief(value, up=up)
+    return text if len(text) <= _NARROW else f"~{brief(value, up=up)}"
 
 
 def _note(certificate: "Certificate", claim: "Claim") -> str:

@@ -251,7 +251,7 @@ def test_what_is_written_down():
     budget, long = Budget(examples=50), parse("parity:d=64,m=3")  # of every trial
     found = distinguish(parse_learner("elimination"), long, trials=4, budget=budget, heldout=200)
     assert {play.outcome for play in found.plays} == {"examples spent"}
-    assert found.to_dict()["examples"] == 200
+    assert found.to_dict()["usage"]["examples"] == 200
 
 
 def test_what_cannot_be_played_is_refused():

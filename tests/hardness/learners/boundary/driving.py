@@ -108,7 +108,7 @@ def _there() -> dict[str, Any]:
 def bare(found: Run) -> dict[str, Any]:
     """What must not depend on who else runs, nor where: all but times, memory and confinement."""
     data = found.to_dict()
-    del data["seconds"], data["memory"]
+    del data["seconds"], data["memory"], data["sandboxed"]
     own = {"startup_seconds", "process", "sha256", "predict_seconds"}
     details = flat(data["details"])
     return data | {"details": {k: v for k, v in details.items() if k not in own | {"libraries"}}}
