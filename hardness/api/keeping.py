@@ -1,6 +1,6 @@
 """Who does many runs, and where they are kept so that the same command goes on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -13,7 +13,7 @@ from instances.errors import AlreadyExists, ToolkitError, UsageError
 if TYPE_CHECKING:
     from os import PathLike
 
-    from hardness.runs.jobs import Do
+    from hardness.runs.jobs import Do, Work
     from hardness.runs.record import Record
 
 BACKENDS = ("local", "dask")
@@ -87,12 +87,21 @@ def kept(
     with running(how, file, total, label) as runner:
         if runner.cache:
             asked = _taken_up(asked, runner.cache, bool(how.get("fresh")))
+        earlier = [runner.cache.count] if runner.cache else []
 
         def keep(found: Any) -> None:
             if form:
                 write(out, form, found, bool(how.get("force")))
 
-        yield asked, runner.run, keep
+        def do(works: "Iterable[Work]") -> "list[Any]":
+            works = list(works)
+            if runner.cache:
+                _require_same_versions(works, runner.cache)
+            if earlier and (many := earlier.pop()):
+                progress.note(f"{many} runs found in {file}, which are not done again")
+            return list(runner.run(works))
+
+        yield asked, do, keep
 
 
 @contextmanager
@@ -146,11 +155,25 @@ def _taken_up(asked: Any, cache: Any, fresh: bool) -> Any:
                 "--fresh to begin again there"
             )
         asked = type(asked).read({n: v for n, v in earlier.items() if n != "format"})
-        if many := cache.count:
-            progress.note(f"{many} runs found in {cache.path}, which are not done again")
         return asked
     cache.ask(asked.filed())
     return asked
+
+
+def _require_same_versions(works: "Sequence[Work]", cache: Any) -> None:
+    """Refuse a learner or family that is another now than in the runs of a folder.
+
+    The runs of one table would be of two versions. Raises UsageError.
+    """
+    now = {f"{one.learner} on {one.spec.partition(':')[0]}": one.version for one in works}
+    held = cache.versions
+    if changed := [name for name, version in now.items() if held.get(name, version) != version]:
+        raise UsageError(
+            f"{cache.path.parent} holds runs of another version of {changed[0]}: give another "
+            "--out, or --fresh to begin again there"
+        )
+    if now.keys() - held.keys():
+        cache.ask({**held, **now}, "versions")
 
 
 def _same(earlier: dict[str, Any], asked: dict[str, Any]) -> bool:

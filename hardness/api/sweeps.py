@@ -59,9 +59,12 @@ def sweep(
     works, kept = asked.works, list[Any]()
     with running(how, path, len(works), "running") as runner:
         if runner.cache:
+            held = str((runner.cache.request or {}).get("format", "")).partition("/")[0]
+            if held not in ("", str(asked.filed().get("format", "")).partition("/")[0]):
+                raise UsageError(f"{path} holds runs of another command: give another --out")
             if fresh:
                 runner.cache.clear()
-            if many := runner.cache.count:
+            if many := len(runner.cache.found(work.key for work in works if work.key)):
                 progress.note(f"{many} runs found in {path}, which are not done again")
             runner.cache.ask(asked.filed())
             for place, text in runner.texts(works):

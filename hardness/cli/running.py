@@ -167,4 +167,6 @@ def sweep(file: str, **options: Any) -> Any:
     """
     from hardness.api import sweeps
 
+    if options.pop("force", False):
+        raise click.UsageError("--out of sweep is never replaced: --fresh forgets its runs")
     return sweeps.sweep(file, **options)

@@ -287,7 +287,7 @@ def runs_table(runs: Iterable[Run]) -> "DataFrame":
             {
                 "problem": specs[run.spec],
                 "learner": names[run.learner],
-                "seed": run.seed,
+                "seed": str(run.seed),
                 "outcome": run.outcome.value,
                 "risk": run.risk if run.risk is not None else None,
                 "examples": run.examples,

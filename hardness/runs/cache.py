@@ -117,21 +117,31 @@ class Cache:
     @property
     def request(self) -> dict[str, Any] | None:
         """What the command that wrote it was asked; None before it was kept."""
+        return self._asked("")
+
+    @property
+    def versions(self) -> dict[str, Any]:
+        """Of which version each learner on each family was whose runs are kept."""
+        return self._asked("versions") or {}
+
+    def _asked(self, name: str) -> Any:
         with told(self.path):
-            found = self.connection.execute("SELECT json FROM request").fetchone()
+            sql = "SELECT json FROM request WHERE name = ?"
+            found = self.connection.execute(sql, (name,)).fetchone()
         try:
             return None if found is None else json.loads(found[0])
         except ValueError as error:
             raise DamagedFile(f"{self.path}: what was asked is no JSON") from error
 
-    def ask(self, request: dict[str, Any]) -> None:
-        """Keep what is asked."""
-        self._write("INSERT OR REPLACE INTO request VALUES ('', ?)", [(json.dumps(request),)])
+    def ask(self, request: dict[str, Any], name: str = "") -> None:
+        """Keep what is asked; name: "versions" for those of learners and families."""
+        self._write("INSERT OR REPLACE INTO request VALUES (?, ?)", [(name, json.dumps(request))])
 
     def clear(self) -> None:
-        """Forget all runs."""
+        """Forget all runs, and of which versions they were."""
         with told(self.path):
             self.connection.execute("DELETE FROM runs")
+            self.connection.execute("DELETE FROM request WHERE name = 'versions'")
 
     def _write(self, sql: str, rows: Sequence[tuple[str, ...]]) -> None:
         with told(self.path):
@@ -182,6 +192,8 @@ def _require_ours(path: Path) -> None:
             (version,) = found.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             return  # said where it is opened
+        except sqlite3.DatabaseError as error:
+            raise DamagedFile(f"{path} is damaged: {error}") from error
     if "sweeps" in names:
         raise DamagedFile(
             f"{path} is a store of an earlier version, which this one does not read: do the sweep "

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hardness.runs.registry import OBJECTS
+from hardness.runs.registry import KEYS, OBJECTS
 from instances.errors import UsageError
 from instances.spec import OWN, resolve
 from instances.userfile import FILES, pickled
@@ -40,11 +40,17 @@ def hindrance(specs: Iterable[str], learners: Iterable[str]) -> str:
 
 def carried() -> bytes:
     """Pickle the families and learners that a user gave to this process, but for what cannot be."""
-    return _carried(tuple(OWN.items()), tuple(OBJECTS.items()), frozenset(FILES))
+    keys = tuple(KEYS.items())
+    return _carried(tuple(OWN.items()), tuple(OBJECTS.items()), frozenset(FILES), keys)
 
 
 @lru_cache(1)
-def _carried(families: Iterable[Any], learners: Iterable[Any], files: frozenset[str]) -> bytes:
+def _carried(
+    families: Iterable[Any],
+    learners: Iterable[Any],
+    files: frozenset[str],
+    keys: tuple[tuple[str, str], ...],
+) -> bytes:
     tables = list[dict[str, Any]]()
     for table in (families, learners):
         tables.append({})
@@ -53,15 +59,17 @@ def _carried(families: Iterable[Any], learners: Iterable[Any], files: frozenset[
             with suppress(UsageError):  # which is refused where it is used
                 tables[-1][name] = place, None
                 tables[-1][name] = place, pickled(value, name)
-    return pickle.dumps((*tables, files))
+    return pickle.dumps((*tables, files, dict(keys)))
 
 
 @lru_cache(1)
 def know(own: bytes) -> None:
     """In a worker process: know what `carried` packed, and nothing else of a user."""
-    families, learners, files = pickle.loads(own)
+    families, learners, files, keys = pickle.loads(own)
     FILES.clear()
     FILES.update(files)
+    KEYS.clear()
+    KEYS.update(keys)
     for here, there in ((OWN, families), (OBJECTS, learners)):
         here.clear()
         for name, (place, value) in there.items():

@@ -17,7 +17,7 @@ from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
 from hardness.runs.names import Value, numbers
 from hardness.runs.record import Record
-from hardness.runs.registry import parse_learner
+from hardness.runs.registry import parse_learner, stored_name
 from hardness.runs.run import Run, require_support
 from instances.errors import ToolkitError, UsageError, require
 from instances.numbers import write
@@ -91,7 +91,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     @cached_property
     def learner_names(self) -> list[str]:
         """Canonical names of the learners, in the order asked."""
-        return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
+        return list(self.canonical) or [*map(stored_name, self.learners)]
 
     def of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""

@@ -74,6 +74,11 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
     @cached_property
+    def version(self) -> str:
+        """Versions of its family and its learner: revisions, files, the key of an object."""
+        return json.dumps([self.stamp[name] for name in ("revisions", "files", "object")])
+
+    @cached_property
     def key(self) -> str:
         """32 hexadecimal digits of its hash; empty for an object that has no key of its own."""
         name = self.spec.partition(":")[0]
@@ -109,7 +114,10 @@ class Job(Work, frozen=True, kw_only=True):
         origin = self.stamp["files"][1]
         if origin and found.details.get("sha256", origin) != origin:
             raise ToolkitError(f"{self.learner} is another here than where it was planned")
-        return found.updated(key=self.key, layer=None, model=None)
+        details = found.details
+        if self.learner in KEYS:
+            details = {**details, "object_key": KEYS[self.learner]}
+        return found.updated(key=self.key, details=details, layer=None, model=None)
 
     def lost(self, outcome: Outcome, why: str, seconds: float) -> Run:
         """Make the run of what could not be done."""

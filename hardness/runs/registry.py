@@ -7,8 +7,8 @@ from functools import lru_cache
 from os.path import realpath
 from typing import Any
 
-from hardness.learners.learner import Learner
-from instances.errors import UsageError, unknown
+from hardness.learners.learner import Learner, learner_spec
+from instances.errors import UsageError, unknown, withdrawn
 from instances.lazy import Imported
 from instances.parameters import build
 from instances.spec import kind_of
@@ -80,6 +80,22 @@ def parse_learner(text: str) -> Learner:
 
         return Decoder(learner=parse_learner(rest))
     return _foreign(text.strip())
+
+
+def stored_name(text: str) -> str:
+    """Give the name that runs of a learner hold, also of an object of another process.
+
+    Raises UsageError for a learner that is gone.
+
+    >>> stored_name("lowdegree:degree=2"), stored_name("an object of yesterday")
+    ('lowdegree:degree=2,oversample=8', 'an object of yesterday')
+    """
+    try:
+        return learner_spec(parse_learner(text))
+    except UsageError:
+        if withdrawn("learner", text.partition(":")[0]):
+            raise
+        return text.strip()
 
 
 def fresh_learner(text: str) -> Learner:

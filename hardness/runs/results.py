@@ -71,18 +71,39 @@ class Runs(Result):
         return runs_frame(self.runs)
 
     def _rows(self) -> list[TableRow]:
-        cells: dict[tuple[str, str], list[Run]] = {}
+        cells: dict[tuple[str, ...], list[Run]] = {}
         for run in self.runs:
-            cells.setdefault((run.spec, run.learner), []).append(run)
+            cells.setdefault((run.spec, run.learner, *_conditions(run)), []).append(run)
+        # Runs of different budgets, tolerances or versions are never one row.
+        differ = [len(set(column)) > 1 for column in zip(*(key[2:] for key in cells), strict=True)]
         rows: list[TableRow] = []
-        for (spec, learner), some in cells.items():
+        for (spec, learner, *more), some in cells.items():
             of = tally(some)
             costs = {n: getattr(of, n) for n in ("examples", "queries", "values", "seconds")}
+            told = zip(_CONDITIONS, more, differ, strict=True)
             rows.append(
-                {"spec": spec, "learner": learner, "solved": f"{of.solved}/{of.runs}", **costs}
+                {
+                    "spec": spec,
+                    "learner": learner,
+                    **{name: value for name, value, shown in told if shown},
+                    "solved": f"{of.solved}/{of.runs}",
+                    **costs,
+                }
             )
         empty = {"queries", "values"} - {n for row in rows for n, v in row.items() if v}
         return [{n: v for n, v in row.items() if n not in empty} for row in rows]
+
+
+_CONDITIONS = ("budget", "oracle", "tau", "version")
+
+
+def _conditions(run: Run) -> tuple[str, ...]:
+    """Write what a run's result depends on beside problem, learner and seed."""
+    budget = ",".join(f"{n}={v}" for n, v in vars(run.budget).items() if v is not None)
+    known = (run.details.get("sha256"), run.details.get("object_key"))
+    version = " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
+    oracle, tau = (str(run.details.get(name, "")) for name in ("oracle", "tau"))
+    return budget, oracle, tau, version
 
 
 def read_runs(path: "str | PathLike[str]") -> Any:

@@ -33,7 +33,7 @@ from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded
 from hardness.runs.names import labels, short_specs
 from hardness.runs.record import Record
-from hardness.runs.registry import LEARNERS, parse_learner
+from hardness.runs.registry import LEARNERS, parse_learner, stored_name
 from hardness.runs.run import Run
 from instances.errors import UsageError
 from instances.ladders import Ladder, Rung
@@ -298,7 +298,14 @@ class Stress(Record, frozen=True, kw_only=True):
         runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
         found = []
         for who in self.learners:
-            climb, planned = self.next(climb_of(who.asked, who.reference))
+            climb, planned = self.next(
+                Climb(
+                    learner=stored_name(who.asked),
+                    asked=who.asked.strip(),
+                    reference=who.reference,
+                    rungs=(),
+                )
+            )
             while planned:
                 keys = [(climb.learner, one.spec, one.seed, one.budget) for one in planned]
                 trials = [runs[key] for key in keys if key in runs]

@@ -83,7 +83,7 @@ def test_the_table_of_runs_has_their_numbers(small):
     table = runs_table(small.runs)
     assert table["examples"].tolist() == [run.examples for run in small.runs]
     assert table["queries"].tolist() == [run.queries or None for run in small.runs]
-    assert table["seed"].tolist() == [run.seed for run in small.runs]
+    assert table["seed"].tolist() == [str(run.seed) for run in small.runs]
     assert table["outcome"].tolist() == [run.outcome.value for run in small.runs]
     assert "values" not in table  # in which nothing stands
 

@@ -382,3 +382,25 @@ def test_rows_are_json(tmp_path):
         run_jobs([well(0)], cache)
         (text,) = cache.texts()
     assert json.loads(text)["kind"] == "Run"
+
+
+def test_a_keyed_object_is_kept_from_two_workers(objects, tmp_path):
+    (name,) = sources.names(sources.learner(guess, key="v1"))
+    works = [
+        Job(spec=SPEC, learner=name, seed=seed, budget=Budget(examples=50)) for seed in range(3)
+    ]
+    with Cache(tmp_path / "runs.db") as cache:
+        done = run_jobs(works, cache, n_jobs=2)
+        assert cache.count == 3
+    assert [run.outcome.value for run in done] == ["learned nothing"] * 3
+    assert {run.details["object_key"] for run in done} == {"v1"}
+
+
+def test_a_damaged_file_is_one_line(tmp_path):
+    with Cache(tmp_path / "runs.db") as cache:
+        cache.add([(str(key), "{}" * 99) for key in range(999)])
+    whole = (tmp_path / "runs.db").read_bytes()
+    (tmp_path / "half.db").write_bytes(whole[:5000])
+    for writes in (True, False):
+        with pytest.raises(DamagedFile, match="is damaged"):
+            Cache(tmp_path / "half.db", writes=writes)
