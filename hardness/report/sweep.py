@@ -58,7 +58,7 @@ def runs_words(found: Runs) -> str:
             cut(brief_spec(str(row["spec"])), _NAME),
             cut(short(str(row["learner"])), _NAME),
             *(
-                "-" if row[n] is None else row[n] if n == "solved" else number(row[n])
+                "-" if row[n] is None else row[n] if isinstance(row[n], str) else number(row[n])
                 for n in names
             ),
         ]

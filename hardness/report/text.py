@@ -121,14 +121,12 @@ def number(value: float) -> str:
 
     >>> number(455), number(806756), number(0.0123), number(3.4e41)
     ('455', '806756', '0.012', '3.4e+41')
-    >>> number(375.5), number(65.5)
-    ('376', '65.5')
+    >>> number(375.5), number(19.25)
+    ('376', '19')
     """
     if value == int(value) and abs(value) < 1e7:
         return str(int(value))
-    if 10 <= abs(value) < 1e7:
-        return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}"
-    return f"{value:.2g}"
+    return f"{value:.0f}" if 100 <= abs(value) < 1e7 else f"{value:.2g}"
 
 
 def credit(source: str) -> str:

@@ -75,7 +75,11 @@ class Runs(Result):
         for run in self.runs:
             cells.setdefault((run.spec, run.learner, *_conditions(run)), []).append(run)
         # Runs of different budgets, tolerances or versions are never one row.
-        differ = [len(set(column)) > 1 for column in zip(*(key[2:] for key in cells), strict=True)]
+        pairs = {key[:2] for key in cells}
+        differ = [
+            len({(*key[:2], key[place]) for key in cells}) > len(pairs)
+            for place in range(2, 2 + len(_CONDITIONS))
+        ]
         rows: list[TableRow] = []
         for (spec, learner, *more), some in cells.items():
             of = tally(some)

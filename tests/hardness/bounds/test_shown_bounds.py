@@ -80,7 +80,7 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
 
 def test_vacuous_bounds_are_not_drawn(small, mixed):
     panels = titles(both_sides(both_sides_rows(small)))
-    assert certified(panels.get("Statistical queries", panels["Examples"])) == []
+    assert "Statistical queries" not in panels  # nobody asked any either
     [line] = certified(titles(both_sides(both_sides_rows(mixed)))["Statistical queries"])
     drawn = [y for _, y in line]
     assert min(drawn) > 2

@@ -30,7 +30,9 @@ def test_a_sweep_keeps_its_rows_apart(hardness):
     specs = "parity:d=6,m=1"
     grids = [{"specs": specs, "budget": {"examples": n}} for n in (10, 1000)]
     asked = {"learners": ["lowdegree"], "seeds": 2, "grid": grids}
-    rows = h.sweep(asked, out="runs.db", jobs=1)._rows()
+    made = h.sweep(asked, out="runs.db", jobs=1)
+    rows = made._rows()
+    assert "examples=1000" in repr(made)
     assert [row["budget"] for row in rows] == ["examples=10", "examples=1000"]
     assert [row["solved"] for row in rows] == ["0/2", "2/2"]
     assert not {"oracle", "tau", "version"} & {name for row in rows for name in row}
