@@ -167,7 +167,10 @@ def rows_of(
         DamagedFile: for a file that does not hold what is needed.
     """
     from hardness.runs.cache import is_cache
+    from hardness.runs.results import Runs
 
+    if isinstance(source, Runs) and source.source:  # of a file, as `read_runs` gives them
+        source = Path(source.source)
     figure, of_store = known(name), isinstance(source, Path) and is_cache(source)
     if of_store and not figure.source.store:
         drawn = ", ".join(key for key, entry in FIGURES.items() if entry.source.store)

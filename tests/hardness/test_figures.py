@@ -15,7 +15,7 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from msgspec.structs import replace
 
-from hardness import estimate, figure, learn
+from hardness import estimate, figure, learn, read_runs
 from hardness.learners import Outcome
 from hardness.lwe.grid import grid
 from hardness.report import style as styles
@@ -340,6 +340,10 @@ def test_estimates_are_those_of_each_size(attacked):
         asked = tuple(name for name, size in found if size == value)
         made = {(one.name, value): one.rop for one in estimate(spec, attack=asked).estimates}
         assert made == {key: bits for key, bits in found.items() if key[1] == value}
+
+
+def test_runs_that_were_read_are_drawn_as_their_file(store):
+    assert rows_of("phase", read_runs(store)) == rows_of("phase", store)
 
 
 def test_the_phase_diagram_shows_shares_and_the_edge_of_what_is_certified(store):
