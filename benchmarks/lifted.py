@@ -80,7 +80,7 @@ def exact(task: tuple[int, int, int]) -> str:
 
 def size(spec: str) -> str:
     found = run(parse_learner("lifted"), parse(spec).instance(0), Budget())
-    error = float(np.sqrt(found.risk)) if found.risk else float("nan")
+    error = float(np.sqrt(found.risk)) if found.risk is not None else float("nan")
     return (
         f"| `{spec}` | {found.details['features']} | {found.examples} | {error:.1e} "
         f"| {found.seconds:.2f} | {found.memory / 2**30:.2f} GiB |"

@@ -109,7 +109,7 @@ def fewest(learner: str, spec: str, seconds: list[float]) -> str:
         if count == EXAMPLES[0]:
             seconds.append(tried.seconds)
         if not tried.passed:
-            risk = f"risk {tried.risk:.2f}" if tried.risk else tried.outcome.value
+            risk = f"risk {tried.risk:.2f}" if tried.risk is not None else tried.outcome.value
             return solved or f"not with {count:,} ({risk})"
         solved = f"{count:,}"
     return solved

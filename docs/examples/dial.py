@@ -29,7 +29,7 @@ def medians(comparison, stage):
 def left(run):
     """The last error that every stage of a run left; none of a run that ended before the first."""
     last = {e["stage"].removeprefix("second "): e["error"] for e in run.details.get("errors", [])}
-    return last | ({"risk": run.risk} if run.risk else {})
+    return last | ({"risk": run.risk} if run.risk is not None else {})
 
 
 @styled
