@@ -202,6 +202,26 @@ def _ending(code: int | None) -> str:
 
 
 @contextmanager
+def _later(*names: signal.Signals) -> Iterator[None]:
+    """Inside, signals wait: a process that starts gets all that it is told, and is known to us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {name: signal.getsignal(name) for name in names}
+    handlers = {name: one for name, one in handlers.items() if callable(one)}
+    for name in handlers:
+        signal.signal(name, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for name, one in handlers.items():
+            signal.signal(name, one)
+        for number in came:
+            signal.raise_signal(number)
+
+
+@contextmanager
 def inherited() -> Iterator[None]:
     """Inside, processes start with one thread for BLAS, without Ctrl-C, without our main module."""
     here = multiprocessing.current_process()
@@ -214,7 +234,8 @@ def inherited() -> Iterator[None]:
         main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
         os.environ.update(_ENVIRONMENT)
         try:
-            yield
+            with _later(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                yield
         finally:
             sys.modules["__main__"] = main
             signal.pthread_sigmask(signal.SIG_SETMASK, signals)
