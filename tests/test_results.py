@@ -38,8 +38,8 @@ def test_rows_of_the_readme_are_what_make_results_prints():
 @pytest.mark.slow
 def test_quick_rows_come_out_again(results):
     again = 0
-    for group in tomllib.loads(results.FILE.read_text())["runs"]:
-        family = parse(group["spec"])
+    for group in tomllib.loads(results.FILE.read_text())["grid"]:
+        family = parse(group["specs"])
         examples = group.get("budget", {}).get("examples", 700_000)
         for name in set(group["learners"]) & set(QUICK):
             learner = parse_learner(name)
@@ -50,7 +50,7 @@ def test_quick_rows_come_out_again(results):
             bound = "none"
             if family.hardness.evidence == "exact":
                 bound = results._bound(certify(family))
-            row = (f"`{group['spec']}`", bound, *results._cell(learner_spec(learner), runs))
+            row = (f"`{group['specs']}`", bound, *results._cell(learner_spec(learner), runs))
             assert f"| {' | '.join(row)} |" in lines("docs/results.md")
             again += 1
     assert again == 7
