@@ -10,9 +10,7 @@ from hardness.bounds.certificate import Claim
 from hardness.bounds.certify import certify
 from hardness.lwe.attacks.arora_gb import arora_gb
 from hardness.lwe.attacks.arora_ge import arora_ge
-from hardness.lwe.attacks.bdd import bdd
-from hardness.lwe.attacks.bdd_hybrid import bdd_hybrid
-from hardness.lwe.attacks.bdd_mitm_hybrid import bdd_mitm_hybrid
+from hardness.lwe.attacks.bdd import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.lwe.attacks.bkw import bkw
 from hardness.lwe.attacks.brute_force import brute_force
 from hardness.lwe.attacks.coded_bkw import coded_bkw
