@@ -14,7 +14,7 @@ import pytest
 from scipy.special import erf, gammaln
 from scipy.stats import hypergeom
 
-from hardness.lwe.attacks.arora_gb import equations, secret_values
+from hardness.lwe.attacks.arora import equations, secret_values
 from hardness.lwe.attacks.bkw import costs
 from hardness.lwe.attacks.coded_bkw import code_sizes, coded_costs
 from hardness.lwe.attacks.drop_and_solve import log_trials, without
