@@ -14,7 +14,7 @@ from hardness.lwe.attacks.brute_force import brute_force
 from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs
 from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
 from hardness.lwe.attacks.linear_algebra import linear_algebra
-from hardness.lwe.attacks.meet_in_the_middle import halves, meet_in_the_middle, near_matches
+from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle, near_matches
 from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_bits
 from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
@@ -46,22 +46,6 @@ def test_brute_force_counts_the_secrets(spec):
     assert 2 ** brute_force(found, ROUGH).rop == pytest.approx(len(secrets))
 
 
-@pytest.mark.parametrize(("n", "h", "alphabet"), [(6, 3, 1), (7, 2, 2), (5, 0, 2), (4, 0, 1)])
-def test_halves_by_enumeration(n, h, alphabet):
-    left, right, tries = (2**bits for bits in halves(n, [h] * bool(h), alphabet))
-    values = range(alphabet + 1)
-    weight = lambda s: sum(map(bool, s))  # noqa: E731
-    first = [s for s in itertools.product(values, repeat=n // 2) if not h or weight(s) == h // 2]
-    second = [
-        s for s in itertools.product(values, repeat=n - n // 2) if not h or weight(s) == h - h // 2
-    ]
-    assert (left, right) == pytest.approx((len(first), len(second)))
-    if h:
-        splits = list(itertools.combinations(range(n), n // 2))
-        good = sum(len(set(split) & set(range(h))) == h // 2 for split in splits)
-        assert tries == pytest.approx(len(splits) / good)
-
-
 @pytest.mark.parametrize("error", ["none", "uniform,width=2"])
 def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     found = meet_in_the_middle(
@@ -73,23 +57,6 @@ def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     exact = math.log2((left + right) * splits)
     assert found.mem == pytest.approx(math.log2(left))
     assert found.rop == pytest.approx(exact) if error == "none" else found.rop > exact + 0.1
-
-
-def test_what_can_hardly_be_matched_and_what_is_large():
-    wide = meet_in_the_middle(parse_parameters("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
-    assert wide.rop == pytest.approx(4 * math.log2(17), abs=0.1)  # as brute force
-    pairs = meet_in_the_middle(
-        parse_parameters("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH
-    )
-    assert "every pair" in pairs.note
-    few = meet_in_the_middle(
-        parse_parameters("lwe:n=9,q=61,sigma=1,secret=binary", samples=2), ROUGH
-    )
-    assert few.sample_bits > 1  # more than there are: refused by whoever asks
-    large = meet_in_the_middle(
-        parse_parameters("lwe:n=32768,q=2^881,sigma=3.2,secret=ternary"), ROUGH
-    )
-    assert large.rop == pytest.approx(16384 * math.log2(3) + 1, abs=0.1)
 
 
 def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
@@ -189,13 +156,6 @@ def test_chances_of_zeros_by_enumeration(n, h, zeta):
     assert 2 ** log_trials(law, n, zeta) == pytest.approx(often)
 
 
-def test_of_independent_entries_all_values_are_guessed():
-    """Nobody knows how many are 0: redrawing places need never find zeta of them."""
-    for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
-        law = parse_parameters(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
-        assert log_trials(law, 30, 8) == pytest.approx(8 * math.log2(values))
-
-
 def test_what_is_left_is_a_problem_of_fewer_unknowns():
     whole = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
     left, again = without(whole, 24), parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
@@ -265,12 +225,6 @@ def test_costs_are_those_of_steps_one_by_one(spec):
         compared += 1
         assert ours == pytest.approx(by_the_formula(found, b, words, test, k), abs=1e-6)
     assert compared > 20
-
-
-def test_wide_moduli():
-    large = coded_bkw(parse_parameters("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
-    assert large.applies
-    assert large.rop > 881
 
 
 P = 10007
@@ -357,12 +311,6 @@ def test_all_errors_stay_within_t_with_the_probability_said(law):
         count, tail = round(math.exp(log)), shares[abs(values) > degree // 2].sum()
         assert (1 - tail) ** count >= 0.99 - 1e-9
         assert count == 10**6 or (1 - tail) ** (count + 1) < 0.99 + 1e-9
-
-
-def test_large_primes_are_moduli():
-    large = arora_gb(parse_parameters("lwe:n=4096,q=2^881+707,sigma=3.2,secret=ternary"), ROUGH)
-    assert large.applies
-    assert large.rop > 1000
 
 
 def test_linear_equations_and_a_basis_agree_where_samples_abound():
