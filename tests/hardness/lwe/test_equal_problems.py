@@ -83,6 +83,9 @@ def test_more_samples_never_cost_more(part, count, most):
     [
         ("n=120,q=2^13,error=uniform,width=3,secret=ternary", "default", 121, 150),
         ("n=81,q=257,sigma=5.3,secret=gaussian,spread=1.33", "bdgl16", 100, 120),
+        ("n=127,q=12289,error=[0:.97,1:.03],secret=binary", "bdgl16", 381, 2048383),
+        ("n=138,q=2^13,error=[0:.97,1:.03],secret=cbd,spread=7", "bdgl16", 172, 207),
+        ("n=243,q=12289,error=[0:.97,1:.03],secret=range,spread=38", "default", 303, 364),
     ],
 )
 def test_decoding_costs_no_more_with_more_samples_where_blocks_are_small(spec, model, fewer, more):
