@@ -22,7 +22,7 @@ PROOFS = re.compile(r"mathematics\.md|references\.md|certificate-format\.md")
 UNWRITTEN = {
     f"docs/{name}.md"
     for name in (
-        *("design", "growth", "least", "python", "reports"),
+        *("design", "growth", "python", "reports"),
         *("rungs", "sweeps"),
     )
 }
