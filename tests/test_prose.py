@@ -23,7 +23,6 @@ UNWRITTEN = {
     f"docs/{name}.md"
     for name in (
         "design",
-        "python",
     )
 }
 RUNGS = r"\brungs?\b|\bclimbs?\b|\bclimbing\b"  # of a ladder: what `stress` prints
