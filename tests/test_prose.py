@@ -1,8 +1,7 @@
 """The manual, README, help texts and public docstrings are short sentences in the field's words.
 
-Not covered yet: pages in UNWRITTEN, words of pages of proofs, error messages, comments, docstrings
-that `hardness` does not export, and rungs of ladders in help and docstrings. A page in UNWRITTEN
-that is in order fails a test, which says so.
+Not covered yet: words of pages of proofs, error messages, comments, docstrings that `hardness` does
+not export, and rungs of ladders in help and docstrings.
 """
 
 import re
@@ -19,12 +18,6 @@ ROOT = Path(__file__).parent.parent
 LONGEST = 35  # words in a sentence; a colon ends it too
 GENERATED = re.compile(r"-table(s)?\.md|staged-limits|benchmarks|evidence|results\.md|changes\.md")
 PROOFS = re.compile(r"mathematics\.md|references\.md|certificate-format\.md")
-UNWRITTEN = {
-    f"docs/{name}.md"
-    for name in (
-        "design",
-    )
-}
 RUNGS = r"\brungs?\b|\bclimbs?\b|\bclimbing\b"  # of a ladder: what `stress` prints
 # What to write instead: an inverted order, an idiom, or a word that the glossary replaces. Words
 # that stay are not here: names of families and learners, parameters of specs, quantities of claims,
@@ -100,7 +93,7 @@ def called(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", [p for p in pages() if called(p) not in UNWRITTEN], ids=called)
+@pytest.mark.parametrize("page", pages(), ids=called)
 def test_a_page_is_short_sentences_in_the_words_of_the_field(page):
     assert (
         faults(page.read_text(encoding="utf-8"), {} if PROOFS.search(page.name) else BANNED) == []
@@ -116,13 +109,6 @@ def test_help_is_short_sentences_in_the_words_of_the_field():
 @pytest.mark.parametrize("name", hardness.__all__)
 def test_public_docstrings_are_short_sentences_in_the_words_of_the_field(name):
     assert faults(getattr(hardness, name).__doc__ or "", SPOKEN) == []
-
-
-@pytest.mark.parametrize("page", sorted(UNWRITTEN))
-def test_a_page_in_order_is_not_called_unwritten(page):
-    assert faults((ROOT / page).read_text(encoding="utf-8"), BANNED), (
-        f"{page}: take it off the list"
-    )
 
 
 PLANTED = {
