@@ -11,6 +11,7 @@ from instances import numbers
 from instances.errors import UsageError
 from instances.numbers import write
 from instances.parameters import split_list
+from instances.userfile import split
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,11 +56,13 @@ def table(runs: Iterable[Any]) -> "DataFrame":
     ]
     values["outcome"] = [row.outcome.value for row in rows]
     values["family"] = [row.spec.partition(":")[0] for row in rows]
-    values["learner_name"] = [row.learner.partition(":")[0] for row in rows]
+    values["learner_name"] = [name_of(row.learner) for row in rows]
     for name in BUDGET:
         values[f"budget_{name}"] = [getattr(row.budget, name) for row in rows]
-    for name in ("oracle", "tau"):
-        values[name] = [row.details.get(name) for row in rows]
+    values["oracle"] = [row.details.get("oracle") for row in rows]
+    values["tau"] = [
+        _plain(row.details.get("tau") and tau_of(str(row.details["tau"]))) for row in rows
+    ]
     for name in ("family", "learner"):
         values[f"{name}_revision"] = [row.revisions.get(name) for row in rows]
     specs = {row.spec: parameters_of(row.spec) for row in rows}
@@ -67,6 +70,36 @@ def table(runs: Iterable[Any]) -> "DataFrame":
         told = {spec: _plain(one.get(name)) for spec, one in specs.items()}
         values[f"param_{name}" if name in values else name] = [told[row.spec] for row in rows]
     return columns(values | {"run": rows})
+
+
+@lru_cache(64)
+def tau_of(text: str) -> Value | str:
+    """Read the tolerance that a run holds as text; what is no number stays as it is.
+
+    >>> tau_of("1/10"), tau_of("none")
+    (Fraction(1, 10), 'none')
+    """
+    try:
+        return whole(numbers.parse(text, Fraction, ""))
+    except (UsageError, ZeroDivisionError):
+        return text
+
+
+@lru_cache(1024)
+def name_of(learner: str) -> str:
+    """Name a learner without its parameters; one of a file by its file and what defines it.
+
+    >>> [name_of(one) for one in ("mlp:steps=9", "my/two.py:Second:a=1", "decode:mlp:steps=9")]
+    ['mlp', 'my/two.py:Second', 'decode:mlp']
+    """
+    first, _, rest = learner.partition(":")
+    if first == "decode":
+        return f"decode:{name_of(rest)}"
+    try:
+        file = split(learner)
+    except UsageError:
+        file = None
+    return f"{file.path}:{file.name}" if file else first
 
 
 def _plain(value: Any) -> Any:

@@ -391,13 +391,13 @@ class LeastCell:
 
     @property
     def runs(self) -> int:
-        """All runs, those of the pilots with them."""
-        return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
+        """All runs of its thresholds; those of pilots are not among them."""
+        return sum(len(one.tried) for one in self.thresholds)
 
     @property
     def seconds(self) -> float:
-        """Seconds of all runs."""
-        return sum(one.seconds for one in (*self.pilots, *self.thresholds))
+        """Seconds of these runs."""
+        return sum(one.seconds for one in self.thresholds)
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, without the thresholds."""
@@ -440,6 +440,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thresholds: tuple[Threshold, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/2"
+    _kept: ClassVar[str] = "searches"
     _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {
         "pilots": Threshold,

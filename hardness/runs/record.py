@@ -37,6 +37,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
+    _kept: ClassVar[str] = "runs"  # what the rows are that its file of runs holds
     _inside: ClassVar[str] = ""  # how its file is called in a folder that a command wrote
     _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that no JSON holds
     _follows: ClassVar[tuple[str, ...]] = ()  # in its JSON and not read: what follows
@@ -92,7 +93,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             del data["format"]
         with damage(where):
             if "format" in data:
-                raise ValueError(f"it is of a format, and a {cls.__name__} has none")
+                raise ValueError(f"it is of the format {data['format']}, and none is known here")
             return cls.read(data)
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _RESULTS: dict[str, type[Record]] = {
     kind._format.partition("/")[0]: kind for kind in (Comparison, Least, Stress, Attacks)
 }
+_WRITERS = (
+    "name the folder or the file that compare, least, stress, attack, learn or sweep wrote at --out"
+)
 _ROWS: dict[str, type[Record]] = {"Run": Run, "Threshold": Threshold}
 
 
@@ -127,6 +130,8 @@ def read_runs(path: "str | PathLike[str]") -> Any:
         where /= NAME
     if where.is_dir() and (where / "results.json").exists():
         where /= "results.json"
+    if where.is_dir():
+        raise DamagedFile(f"{path} is a folder without runs: {_WRITERS}")
     return _of_cache(where) if is_cache(where) else _of_json(where)
 
 
@@ -151,8 +156,7 @@ def _row(text: str) -> Record:
 
 def _of_json(path: Path) -> Any:
     data = read_json(path)
-    if not isinstance(data, dict):
-        raise DamagedFile(f"{path} holds no runs")
+    data = data if isinstance(data, dict) else {}
     name = str(data.get("format")).partition("/")[0]
     if name == "hardness-runs":
         with damage(path):
@@ -160,10 +164,7 @@ def _of_json(path: Path) -> Any:
             return Runs(source=str(path), name=data["name"], runs=sort_runs(runs))
     kind = Run if "format" not in data and "learner" in data else _RESULTS.get(name)
     if kind is None:
-        raise DamagedFile(
-            f"{path} holds no runs: they are in the folder or the file that compare, least, "
-            "stress, attack, learn or sweep wrote"
-        )
+        raise DamagedFile(f"{path} holds no runs: {_WRITERS}")
     return kind.load(path)
 
 
