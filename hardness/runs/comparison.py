@@ -255,18 +255,12 @@ def certificates(
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
-    """Fill a parameter's values into a spec; raises UsageError where it stands there already.
-
-    Of a name of the catalog they replace its own.
-    """
+    """Fill a parameter's values into a spec, whether or not it stands there already."""
     name, _, rest = spec.partition(":")
-    catalogued = kind_of(name) is None
-    if catalogued:
+    if kind_of(name) is None:
         name, _, rest = parse(spec).spec.partition(":")
     keys = [field.name for field in listed(kind_of(name))]
     given = key_values(rest, name, keys)
-    if parameter in given and not catalogued:
-        raise UsageError(f"{parameter} stands in {spec[:80]} and in --over: give it once")
     if parameter not in keys:
         has = f"the parameters {', '.join(keys)}" if keys else "no parameters"
         raise UsageError(f"--over {parameter}: {name} has {has}")
