@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from hardness.runs.attack import Attacks
 from hardness.runs.cache import NAME, Cache, is_cache
 from hardness.runs.cells import tally
-from hardness.runs.columns import natural, runs_frame
+from hardness.runs.columns import BUDGET, natural, no_cycles, runs_frame
 from hardness.runs.comparison import Comparison
+from hardness.runs.jobs import record_of
 from hardness.runs.least import Least, Threshold
 from hardness.runs.record import Record
 from hardness.runs.run import Run
@@ -33,7 +33,6 @@ _RESULTS: dict[str, type[Record]] = {
 _WRITERS = (
     "name the folder or the file that compare, least, stress, attack, learn or sweep wrote at --out"
 )
-_ROWS: dict[str, type[Record]] = {"Run": Run, "Threshold": Threshold}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -106,7 +105,8 @@ _CONDITIONS = ("budget", "oracle", "tau", "version")
 
 def _conditions(run: Run) -> tuple[str, ...]:
     """Write what a run's result depends on beside problem, learner and seed."""
-    budget = ",".join(f"{n}={v}" for n, v in vars(run.budget).items() if v is not None)
+    limits = ((name, getattr(run.budget, name)) for name in BUDGET)
+    budget = ",".join(f"{name}={most}" for name, most in limits if most is not None)
     known = (run.details.get("sha256"), run.details.get("object_key"))
     version = " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
     oracle, tau = (str(run.details.get(name, "")) for name in ("oracle", "tau"))
@@ -138,7 +138,7 @@ def read_runs(path: "str | PathLike[str]") -> Any:
 def _of_cache(path: Path) -> Any:
     with Cache(path, writes=False) as cache:
         request, texts = cache.request or {}, list(cache.texts())
-    with damage(path):
+    with damage(path), no_cycles():
         rows = list(map(_row, texts))
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
@@ -150,8 +150,9 @@ def _of_cache(path: Path) -> Any:
 
 
 def _row(text: str) -> Record:
-    data = msgspec.json.decode(text)
-    return _ROWS[data.pop("kind")].read(data)
+    if text.startswith('{"kind": "Threshold"'):
+        return record_of(Threshold, text)
+    return record_of(Run, text)
 
 
 def _of_json(path: Path) -> Any:
@@ -172,7 +173,11 @@ def sort_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Sort runs by spec and learner in natural order, budget and seed."""
 
     def order(run: Run) -> tuple[Any, ...]:
-        budget = tuple((v is None, v or 0) for v in vars(run.budget).values())
-        return natural(run.spec), natural(run.learner), budget, run.seed
+        limits = limits_of(run.budget)
+        if limits not in budgets:
+            budgets[limits] = tuple((v is None, v or 0) for v in limits)
+        return natural(run.spec), natural(run.learner), budgets[limits], run.seed
 
+    limits_of = attrgetter(*BUDGET)
+    budgets: dict[Any, Any] = {}
     return tuple(sorted(runs, key=order))
