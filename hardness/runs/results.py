@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.runs.attack import Attacks
 from hardness.runs.cache import NAME, Cache, is_cache
-from hardness.runs.cells import tally
 from hardness.runs.columns import BUDGET, natural, no_cycles, runs_frame
 from hardness.runs.comparison import Comparison
 from hardness.runs.jobs import record_of
@@ -73,44 +72,43 @@ class Runs(Result):
         return runs_frame(self.runs)
 
     def _rows(self) -> list[TableRow]:
-        cells: dict[tuple[str, ...], list[Run]] = {}
-        for run in self.runs:
-            cells.setdefault((run.spec, run.learner, *_conditions(run)), []).append(run)
+        from pandas import isna
+
+        frame = self.to_frame()
+        frame["budget"] = list(map(_budget, self.runs))
+        frame["version"] = list(map(_version, self.runs))
+        keys = ["spec", "learner", "budget", "oracle", "tau", "version"]
+        grouped: Any = frame.groupby(keys, sort=False, dropna=False)
         # Runs of different budgets, tolerances or versions are never one row.
-        pairs = {key[:2] for key in cells}
-        differ = [
-            len({(*key[:2], key[place]) for key in cells}) > len(pairs)
-            for place in range(2, 2 + len(_CONDITIONS))
-        ]
+        pairs = frame.groupby(keys[:2])
+        shown = [name for name in keys[2:] if pairs[name].nunique(dropna=False).max() > 1]
+        costs = {"examples": "examples", "queries": "queries", "values": "membership_queries"}
+        empty = {name for name in ("queries", "values") if not frame[costs[name]].any()}
         rows: list[TableRow] = []
-        for (spec, learner, *more), some in cells.items():
-            of = tally(some)
-            costs = {n: getattr(of, n) for n in ("examples", "queries", "values", "seconds")}
-            told = zip(_CONDITIONS, more, differ, strict=True)
+        for key, some in grouped:
+            solved = some[some["solved"]]
+            told = {n: None if isna(value) else value for n, value in zip(keys, key, strict=True)}
             rows.append(
-                {
-                    "spec": spec,
-                    "learner": learner,
-                    **{name: value for name, value, shown in told if shown},
-                    "solved": f"{of.solved}/{of.runs}",
-                    **costs,
-                }
+                {name: told[name] for name in (*keys[:2], *shown)}
+                | {"solved": f"{len(solved)}/{len(some)}"}
+                | {n: _median(solved[of]) for n, of in costs.items() if n not in empty}
+                | {"seconds": _median(solved["seconds"])}
             )
-        empty = {"queries", "values"} - {n for row in rows for n, v in row.items() if v}
-        return [{n: v for n, v in row.items() if n not in empty} for row in rows]
+        return rows
 
 
-_CONDITIONS = ("budget", "oracle", "tau", "version")
+def _median(column: Any) -> float | None:
+    return None if column.empty else float(column.median())
 
 
-def _conditions(run: Run) -> tuple[str, ...]:
-    """Write what a run's result depends on beside problem, learner and seed."""
+def _budget(run: Run) -> str:
     limits = ((name, getattr(run.budget, name)) for name in BUDGET)
-    budget = ",".join(f"{name}={most}" for name, most in limits if most is not None)
+    return ",".join(f"{name}={most}" for name, most in limits if most is not None)
+
+
+def _version(run: Run) -> str:
     known = (run.details.get("sha256"), run.details.get("object_key"))
-    version = " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
-    oracle, tau = (str(run.details.get(name, "")) for name in ("oracle", "tau"))
-    return budget, oracle, tau, version
+    return " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
 
 
 def read_runs(path: "str | PathLike[str]") -> Any:

@@ -103,9 +103,6 @@ class Run(Record, frozen=True, kw_only=True):
     model: Any = None
 
     _unfiled: ClassVar[tuple[str, ...]] = ("layer", "model")
-    _follows: ClassVar[tuple[str, ...]] = (
-        *("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed"),
-    )
 
     def __post_init__(self) -> None:
         low, high = self.risk_low, self.risk_high
@@ -239,7 +236,7 @@ class Run(Record, frozen=True, kw_only=True):
         found = self.filed()
         place = list(found).index("outcome") + 1
         parts = list(found.items())
-        follows = {name: json_of(getattr(self, name)) for name in self._follows}
+        follows = {name: json_of(getattr(self, name)) for name in _FOLLOWS}
         return dict([*parts[:place], *follows.items(), *parts[place:]])
 
     def filed(self) -> dict[str, Any]:
@@ -250,6 +247,7 @@ class Run(Record, frozen=True, kw_only=True):
         return {name: value for name, value in found.items() if name not in left}
 
 
+_FOLLOWS = ("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("layer")]
 
 

@@ -222,6 +222,26 @@ def test_a_file_of_two_sweeps_gives_each_its_own_runs(tmp_path):
     assert len(read_runs(path).runs) == 4
 
 
+def test_runs_of_several_conditions_are_never_one_row():
+    """Budgets, tolerances; a learner that asks nothing has none, and costs are of who solved."""
+    asked = [
+        {"specs": "parity:d=8,m=2", "learners": ["queries", "trivial"], "seeds": 2},
+        {"specs": "parity:d=8,m=2", "learners": ["queries"], "tau": "0.05", "seeds": 2,
+         "budget": {"examples": [5000, "none"]}},
+    ]  # fmt: skip
+    found = front.sweep({"grid": asked}, jobs=1)
+    rows = {(row["learner"].split(":")[0], row["budget"], row["tau"]): row for row in found._rows()}
+    assert {key: row["solved"] for key, row in rows.items()} == {
+        ("queries", "", 0.1): "2/2", ("queries", "", 0.05): "2/2",
+        ("queries", "examples=5000", 0.05): "0/2", ("trivial", "", None): "0/2",
+    }  # fmt: skip
+    spent = sorted(run.queries for run in found.runs if run.details.get("tau") == "1/10")
+    assert rows["queries", "", 0.1]["queries"] == sum(spent) / 2
+    assert rows["trivial", "", None]["examples"] is None
+    assert "version" not in found._rows()[0]
+    assert "examples=5000" in found.text(200)
+
+
 def test_a_dry_run_says_what_the_file_holds(hardness):
     Path("few.toml").write_text(FEW)
     dry = ("sweep", "few.toml", "--dry-run", "--out", "runs.db")
