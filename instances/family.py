@@ -272,9 +272,9 @@ class Family(ABC):
 
         >>> from instances import parse
         >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:60]
-        'nice given: it lacks `hidden_sets`, hidden sets of one size,'
+        'nice lacks `hidden_sets`, hidden sets of one size,'
         """
-        return f"{self.name} given: it lacks `{offer}`, {OFFERS[offer]}"
+        return f"{self.name} lacks `{offer}`, {OFFERS[offer]}"
 
     def refuse(self, offer: str) -> NoReturn:
         """Raise UsageError: the family does not offer what is needed."""

@@ -57,7 +57,7 @@ def save(result: Result, path: Path, force: bool = False) -> None:
     """Write a result in the format that the name says; raises UsageError, AlreadyExists."""
     form = ENDINGS.get(path.suffix.lower())
     if form is None:
-        raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+        raise UsageError(f"a table's file must end in {', '.join(ENDINGS)}, got {path}")
     write(path, form, result, force)
 
 
