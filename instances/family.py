@@ -271,7 +271,7 @@ class Family(ABC):
         """Say in one line that the family does not offer something, and which families do.
 
         >>> from instances import parse
-        >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:60]
+        >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:50]
         'nice lacks `hidden_sets`, hidden sets of one size,'
         """
         return f"{self.name} lacks `{offer}`, {OFFERS[offer]}"

@@ -107,7 +107,7 @@ def teach(
     if layer.kind != "softmax":
         raise UsageError(
             f"a teacher must have softmax attention, got {layer.kind} attention; "
-            " `hardness learn lifted linear:...` learns random ones without it"
+            "`hardness learn lifted linear:...` learns random ones without it"
         )
     family = Teacher(
         m=layer.m, k=k, d=layer.d, tokens=tokens, noise=noise, constant=int(layer.constant)

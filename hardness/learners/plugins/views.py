@@ -160,7 +160,8 @@ class Function(Gathering):
         super().__post_init__()
         if not callable(self.wrapped) or not takes_examples(self.wrapped):
             raise UsageError(
-                "Function takes learn(x, y) or learn(x, y, rng), got " + described(self.wrapped)
+                "Function takes a function learn(x, y) or learn(x, y, rng), got "
+                + described(self.wrapped)
             )
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
