@@ -208,7 +208,7 @@ def test_every_table_compiles_and_fits_the_page(command, tmp_path):
 def checked_markdown(text):
     rows = [len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines()]
     assert len(set(rows)) == 1
-    assert re.fullmatch(r"(\| --- )+\|", text.splitlines()[1])
+    assert re.fullmatch(r"(\|-+)+\|", text.splitlines()[1])
 
 
 def test_parquet_holds_what_csv_holds(command, tmp_path):
@@ -236,7 +236,7 @@ def test_json_is_what_it_was_and_the_ending_rules_the_file(hardness, tmp_path):
     for name in ("c.json", "certificate"):
         assert hardness(*line, "--format", "markdown", "--out", name, "--force").code == 0
     assert json.loads((tmp_path / "c.json").read_text()) == plain.json
-    assert (tmp_path / "certificate").read_text().startswith("| quantity |")
+    assert (tmp_path / "certificate").read_text().startswith("| quantity ")
     assert hardness(*line, "--out", "other").code == 0
     assert json.loads((tmp_path / "other").read_text()) == plain.json
     assert set(FORMATS) == {"json", "csv", "latex", "markdown", "parquet"}
@@ -293,7 +293,7 @@ def test_names_are_no_markup_in_markdown():
     names = ["__proto__.py", "&lt;b&gt;.py", "#1 @you", "http://a.example", "www.a.example"]
     rows = [{"learner": name} for name in names]
     found = text("markdown", of_rows(rows)).splitlines()[2:]
-    assert found == [
+    assert [re.sub(" +", " ", line) for line in found] == [
         *(r"| \_\_proto\_\_.py |", r"| \&lt;b\&gt;.py |", r"| \#1 \@you |"),
         *(r"| http\://a.example |", r"| www\.a.example |"),
     ]

@@ -8,7 +8,7 @@ of a spreadsheet, a command of LaTeX or markup.
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -85,10 +85,10 @@ def text(form: Format, result: Result) -> str:
     '=1+1,0.25
     a|b,
     >>> print(text("markdown", found), end="")
-    | learner | risk |
-    | --- | --- |
-    | =1+1 | 1/4 |
-    | a\\|b | - |
+    | learner   | risk   |
+    |-----------|--------|
+    | =1+1      | 1/4    |
+    | a\\|b      | -      |
     """
     if form == "csv":
         written = result.to_frame().astype(object).map(lambda value: cell(_value(value)))
@@ -96,14 +96,11 @@ def text(form: Format, result: Result) -> str:
     table = _rows(result)
     if form == "latex":
         return _latex(table, result.caption())
-    names = list(table)
-    lines: list[Iterable[Any]] = [
-        names,
-        ["---"] * len(names),
-        *table.map(_readable).itertuples(index=False),
-    ]
-    escaped = ([_MARKUP.sub(r"\\\1", printable(part)) for part in line] for line in lines)
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+    from tabulate import tabulate
+
+    lines = [list(table), *table.map(_readable).itertuples(index=False)]
+    head, *rows = [[_MARKUP.sub(r"\\\1", printable(part)) for part in line] for line in lines]
+    return tabulate(rows, head, "github", disable_numparse=True) + "\n"
 
 
 def cell(value: Any) -> Any:
@@ -155,6 +152,7 @@ def _stored(table: "DataFrame") -> "DataFrame":
 def _latex(table: "DataFrame", caption: str) -> str:
     """Write a tabular with the rules of booktabs, in a table where it has a caption.
 
+    pandas writes it: cells hold formulas, and the booktabs of tabulate escapes what they hold.
     A long text that is the same in every row, as a spec, and stands in the caption is left out.
     """
     import pandas as pd

@@ -56,9 +56,10 @@ def _written(table: Imported, result: Result) -> str:
 
 def text(result: Result, width: int, colour: bool) -> str:
     """Write a result for people in lines of a width; empty for a part of another result."""
-    from hardness.report.text import laid_out
+    from hardness.report.text import laid_out, within
 
-    return laid_out(_written(_WORDS, result), width, colour)
+    with within(width):
+        return laid_out(_written(_WORDS, result), width, colour)
 
 
 def caption(result: Result) -> str:
