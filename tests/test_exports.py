@@ -48,7 +48,7 @@ COMMANDS = {
 WORST, MADE = ("tau$ = 1/10", "any numbers within the tolerance"), f"with hardness {__version__}."
 BOUND = (*WORST, "relative risk 1/4 with probability 2/3", "labels, of any learner", MADE)
 SAID = {  # in the caption of a table, by the beginning of its command
-    "certify": (*WORST, "m=3", MADE),
+    "certify": ("any value within $\\tau$ = 1/10 of the expectation", "m=3", MADE),
     "bound": (*WORST[1:], "tau$ = 1/10", "delta$ = 2/3", "d = 24, m = 3", MADE),
     "compare": (*BOUND, "seeds 0 to 1", "d = 6, 8"),
     "stress --learner": (*BOUND, "base seed"),
@@ -153,6 +153,10 @@ def checked_csv(text):
 
 def checked_latex(text):
     """A tabular between its rules, every row of as many cells, nothing unescaped."""
+    text, _, quoted = text.partition("\\end{table}\n\n")
+    if quoted:
+        text += "\\end{table}\n"
+        checked_quotation(quoted)
     first, *lines = text.splitlines()
     if first == "% \\usepackage{booktabs,graphicx}":  # a table, which is no wider than the page
         opened, placed, said, fitted, *lines, end = lines
@@ -189,6 +193,33 @@ def checked_latex(text):
             bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}^~])", "", bare)
             assert not re.search(r"[&%$#_^~\\]", bare), one
             assert bare.count("{") == bare.count("}")
+
+
+def checked_quotation(text):
+    """A sentence of LaTeX, then comments with the entries of what it cites, and of the table."""
+    said, _, bibtex = text.partition("\n\n% BibTeX:\n")
+    bare = re.sub(r"\\allowbreak |\\cite\{\w+\}|\$\\\w+\$", "", said)
+    bare = re.sub(r"\\text\w+(\{\})?|\\[&%$#_{}]", "", bare)
+    assert not re.search(r"[&%$#_^~\\{}\n]", bare), bare
+    assert all(line.startswith("%") for line in bibtex.splitlines())
+    keys = re.findall(r"^% @\w+\{(\w+),$", bibtex, re.M)
+    assert {*re.findall(r"\\cite\{(\w+)\}", said)} <= {*keys}
+    assert keys[-1] == "hardness"
+
+
+def test_a_certificate_in_latex_ends_with_a_sentence_and_its_sources(hardness):
+    found = hardness("certify", "parity:d=32,m=5", "--format", "latex").out
+    said = found.partition("\\end{table}\n\n")[2]
+    assert said.startswith(
+        "For the family parity:d=32,\\allowbreak m=5, every SQ learner needs at least 4531 "
+        "queries to STAT(1/10) to reach relative risk 1/4 with probability 2/3 over a random "
+        "member, in the worst case over admissible answers \\cite{BFJKMR94}; every SQ learner"
+    )
+    assert re.findall(r"^% @\w+\{(\w+),$", said, re.M) == [
+        "BFJKMR94", "CL24", "FGRVX17", "hardness"
+    ]  # fmt: skip
+    trivial = hardness("certify", "parity:d=4,m=1", "--format", "latex").out
+    assert "neither that it is easy to learn nor that it is hard" in trivial
 
 
 @pytest.mark.slow

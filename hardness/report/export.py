@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from hardness.report.words import quotation
 from instances import numbers
 from instances.disk import atomic_write, refuse_existing, write_json, write_text
 from instances.errors import UsageError
@@ -95,7 +96,7 @@ def text(form: Format, result: Result) -> str:
         return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
     table = _rows(result)
     if form == "latex":
-        return _latex(table, result.caption())
+        return "\n".join(filter(None, [_latex(table, result.caption()), quotation(result)]))
     from tabulate import tabulate
 
     lines = [list(table), *table.map(_readable).itertuples(index=False)]
@@ -169,11 +170,20 @@ def _latex(table: "DataFrame", caption: str) -> str:
     )
     if not caption:
         return f"% \\usepackage{{booktabs}}\n{written}"
-    words = _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
+    words = allowing_breaks(caption)
     return (
         f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
         f"\\caption{{{words}}}\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
     )
+
+
+def allowing_breaks(text: str) -> str:
+    """Write a text in LaTeX, whose specs may be broken after a comma.
+
+    >>> allowing_breaks("d=8,m=3 at tau = 1/10")
+    'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10'
+    """
+    return _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(text)))
 
 
 def _latex_cell(value: Any, text: str) -> str:

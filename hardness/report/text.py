@@ -21,10 +21,9 @@ PLAIN = 80
 _ROOM: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
 _STYLE = re.compile(r"(\x1b\[0(?:;\d+)?m)")
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
-# Neither an interval [low, high] nor a command in backticks is broken.
-_SPACE = r"\s+(?![^\[\]]*\])(?=[^`]*(?:`[^`]*`[^`]*)*$)"
-_WORDS = re.compile(f"({_SPACE})")
-_PARTS = re.compile(f"({_SPACE}|(?<=[,:])(?=[A-Za-z]))")  # of a cell: a spec is broken at its keys
+_WORDS = re.compile(r"(\s+(?=[^`]*(?:`[^`]*`[^`]*)*$))")  # a command in backticks is one
+# Of a cell: an interval [low, high] is not broken, a spec is broken at its keys.
+_PARTS = re.compile(r"(\s+(?![^\[\]]*\])|(?<=[,:])(?=[A-Za-z]))")
 
 
 def screen() -> int:

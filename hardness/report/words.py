@@ -46,6 +46,9 @@ _CAPTIONS = Imported(
 )
 
 
+_QUOTATIONS = Imported("hardness.report", {"Certificate": "citation.quotation"})
+
+
 def _written(table: Imported, result: Result) -> str:
     """Write a result by the function of its class; empty if the table has none."""
     for kind in type(result).__mro__:
@@ -65,6 +68,11 @@ def text(result: Result, width: int, colour: bool) -> str:
 def caption(result: Result) -> str:
     """Write the caption of the table of a result; empty if there is nothing to say."""
     return _written(_CAPTIONS, result)
+
+
+def quotation(result: Result) -> str:
+    """Write what follows the table of a result in LaTeX; empty if there is nothing to quote."""
+    return _written(_QUOTATIONS, result)
 
 
 def answer_words(answer: Answer) -> str:
