@@ -40,7 +40,7 @@ What the lower bounds count:
   nothing about training without this noise.
 - `low-degree-examples`: with fewer examples no polynomial of the printed degree tells the labels of
   a random member from random labels by one standard deviation. It says nothing about a risk or
-  about other tests. `low-degree-examples-open` counts open examples alone.
+  about other tests. `low-degree-examples-open` counts informative examples alone.
 
 Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.

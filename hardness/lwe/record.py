@@ -205,7 +205,7 @@ class Estimates(Result):
 
     @property
     def leasts(self) -> list[Estimate]:
-        """The attack of least cost, and where that is contested the least of the others."""
+        """The cheapest attack, and the cheapest undisputed attack if the first is disputed."""
         return list(dict.fromkeys(e for e in (self.least, self.uncontested) if e))
 
     @property

@@ -36,7 +36,7 @@ KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
 # ---- what attacks see
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @settings(deadline=None, max_examples=12)
 @drawn(
     st.sampled_from(["lwe", "lwr"]),
@@ -191,7 +191,7 @@ REFUSED = [
     *(
         (
             lambda count=count, errors=errors: count(parse(f"lwe:n=3,secret=binary,{errors}")),
-            "labels do not depend on the secret",
+            "do not depend on the secret",
         )
         for count in (parameters_of, samples_to_confirm)
         for errors in ("q=5,sigma=9", "q=2,error=cbd,eta=9")
@@ -277,7 +277,7 @@ KINDS = {re.split("[0-9]", name)[0] + entry.source: name for name, entry in SETS
     "name",
     [
         *SOME,
-        *(pytest.param(n, marks=pytest.mark.slow) for n in sorted({*KINDS.values()} - {*SOME})),
+        *(pytest.param(n, marks=pytest.mark.weekly) for n in sorted({*KINDS.values()} - {*SOME})),
     ],
 )
 def test_named_sets_have_estimates_and_words(name):
@@ -348,7 +348,9 @@ def test_several_problems_make_a_table_with_the_least_marked(hardness):
             for e in map(found.__getitem__, attacks[:3])
         ]
     markdown = hardness("estimate", *sets, *options, "--format", "markdown").out
-    assert f"| ml-kem-512 | {alone[sets[0]]['usvp'].rop:.1f} |" in markdown
+    assert ["ml-kem-512", f"{alone[sets[0]]['usvp'].rop:.1f}"] in [
+        [cell.strip() for cell in line.split("|")[1:3]] for line in markdown.splitlines()
+    ]
     table = estimate(sets, attack=attacks)
     frame = table.to_frame()
     assert len(frame) == len(sets) * len(attacks)
@@ -425,7 +427,7 @@ def test_success_of_the_formulas_by_integration():
 @pytest.mark.parametrize(
     "spec",
     [
-        pytest.param("ml-kem-512", marks=pytest.mark.slow),
+        pytest.param("ml-kem-512", marks=pytest.mark.weekly),
         *("toy-80", "lwe:n=64,q=257,sigma=1", "lpn:n=32,noise=0.1"),
     ],
 )
