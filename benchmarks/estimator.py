@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hardness.lwe.attacks.dual import MULTIPLY, TABLE, ShortVectors
 from hardness.lwe.attacks.usvp import Embedding
 from hardness.lwe.decoding import Decoding, Guesses
 from hardness.lwe.estimate import estimate_attack
@@ -26,7 +27,6 @@ from hardness.lwe.models import MODELS, Setting, log_delta
 from hardness.lwe.parameters import LweParameters, parse_parameters
 from hardness.lwe.peer import LEVELS
 from hardness.lwe.record import Estimate
-from hardness.lwe.short_vectors import MULTIPLY, TABLE, ShortVectors
 from hardness.lwe.success import SUCCESS, log_repetitions, log_single, log_told
 
 DATA = Path(__file__).parent.parent / "tests/data/estimator.csv"

@@ -10,16 +10,15 @@ from hardness.bounds.certificate import Claim
 from hardness.bounds.certify import certify
 from hardness.lwe.attacks.arora import arora_gb, arora_ge
 from hardness.lwe.attacks.bdd import bdd, bdd_hybrid, bdd_mitm_hybrid
-from hardness.lwe.attacks.bkw import bkw
-from hardness.lwe.attacks.brute_force import brute_force
-from hardness.lwe.attacks.coded_bkw import coded_bkw
+from hardness.lwe.attacks.bkw import bkw, coded_bkw
+from hardness.lwe.attacks.counted import (
+    brute_force,
+    linear_algebra,
+    meet_in_the_middle,
+    restricted_elimination,
+)
 from hardness.lwe.attacks.drop_and_solve import guess_arora_gb, guess_usvp
-from hardness.lwe.attacks.dual import dual
-from hardness.lwe.attacks.dual_guess import dual_guess
-from hardness.lwe.attacks.dual_hybrid import dual_hybrid
-from hardness.lwe.attacks.linear_algebra import linear_algebra
-from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle
-from hardness.lwe.attacks.restricted_elimination import restricted_elimination
+from hardness.lwe.attacks.dual import dual, dual_guess, dual_hybrid
 from hardness.lwe.attacks.usvp import usvp
 from hardness.lwe.models import DEFAULT, SMALL_BLOCK, Setting
 from hardness.lwe.parameters import LweParameters

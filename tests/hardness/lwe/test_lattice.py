@@ -9,9 +9,7 @@ import pytest
 from scipy.special import erf
 
 from hardness.lwe.attacks.bdd import bdd
-from hardness.lwe.attacks.dual import dual
-from hardness.lwe.attacks.dual_guess import dual_guess
-from hardness.lwe.attacks.dual_hybrid import dual_hybrid
+from hardness.lwe.attacks.dual import dual, dual_guess, dual_hybrid
 from hardness.lwe.attacks.usvp import usvp
 from hardness.lwe.decoding import Guesses, ln_babai
 from hardness.lwe.estimate import LATTICE, estimate_all

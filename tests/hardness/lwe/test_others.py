@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 from flint import nmod_mat
 
-from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits
-from hardness.lwe.attacks.bkw import costs
-from hardness.lwe.attacks.brute_force import brute_force
-from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs
+from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits, regularity
+from hardness.lwe.attacks.bkw import code_sizes, coded_bkw, coded_costs, costs
+from hardness.lwe.attacks.counted import (
+    SPARE,
+    best_size,
+    brute_force,
+    linear_algebra,
+    lucky_bits,
+    meet_in_the_middle,
+    near_matches,
+)
 from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
-from hardness.lwe.attacks.linear_algebra import linear_algebra
-from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle, near_matches
-from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_bits
 from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
 from hardness.lwe.parameters import parameters_of, parse_parameters
-from hardness.lwe.regularity import regularity
 from instances import parse
 
 
