@@ -491,10 +491,7 @@ def _runs(counts: Integers) -> tuple[Integers, Integers]:
 
 
 def decoded(
-    lattice: Decoding,
-    price: Callable[..., Priced],
-    guesses: Guesses | None = None,
-    root: int = 0,
+    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 0
 ) -> Fields:
     """Describe an attack at its least cost; root: of the guesses, which is stored if it is 2."""
     point = search(lattice, price, guesses, max(1, root))

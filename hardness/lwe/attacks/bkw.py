@@ -88,11 +88,7 @@ def costs(
     filling = table + log2(max(1.0, (count - 1) * (count - 2) / 2)) + log2(n + 1)
     passing = fresh + log2((count - 1) * (n + 1))
     stored = table + log2(count - 1)
-    return (
-        add(filling, passing, transform),
-        add(stored, fresh),
-        add(stored, last * log2(q)),
-    )
+    return (add(filling, passing, transform), add(stored, fresh), add(stored, last * log2(q)))
 
 
 def add(*bits: float) -> float:

@@ -206,10 +206,7 @@ REFUSED = [
             ("q=3329", "--find q=3329 given"),
         )
     ),
-    (
-        lambda: search(TERNARY, "n=64..400", 50, only=["arora-gb"]),
-        "no published attack here",
-    ),
+    (lambda: search(TERNARY, "n=64..400", 50, only=["arora-gb"]), "no published attack here"),
 ]
 
 

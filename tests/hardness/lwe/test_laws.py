@@ -215,12 +215,7 @@ def test_bias_and_information_by_sums_over_all_residues(spec):
 
 
 @pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=3,q=5,sigma=3.5",
-        "lwe:n=3,q=2,sigma=1.5",
-        "lpn:n=5,noise=0.4999999",
-    ],
+    "spec", ["lwe:n=3,q=5,sigma=3.5", "lwe:n=3,q=2,sigma=1.5", "lpn:n=5,noise=0.4999999"]
 )
 def test_information_keeps_its_digits_near_uniform_errors(spec):
     """It is near half of chi^2 there, which is exact."""
