@@ -19,7 +19,7 @@ from hardness.lwe.attacks.counted import (
     meet_in_the_middle,
     near_matches,
 )
-from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
+from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials
 from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
 from hardness.lwe.parameters import parameters_of, parse_parameters
@@ -103,13 +103,7 @@ def test_labels_are_the_best_of_all(left, wrong, q, rows):
 
 
 def test_the_size_of_a_restricted_elimination_is_the_best():
-    for n, h, rate in (
-        (64, 5, 0.1),
-        (100, 4, 0.1),
-        (200, 8, 0.02),
-        (1000, 10, 0.005),
-        (12, 1, 0.3),
-    ):
+    for n, h, rate in ((64, 5, 0.1), (200, 8, 0.02), (1000, 10, 0.005), (12, 1, 0.3)):
         work = {
             k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE) * math.log2(1 - rate)
             for k in range(h, n + 1)
@@ -157,16 +151,6 @@ def test_chances_of_zeros_by_enumeration(n, h, zeta):
     assert math.exp(ln_zeros(law, n, zeta)) == pytest.approx(chance)
     often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
     assert 2 ** log_trials(law, n, zeta) == pytest.approx(often)
-
-
-def test_what_is_left_is_a_problem_of_fewer_unknowns():
-    whole = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
-    left, again = without(whole, 24), parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
-    assert left.size_bits == pytest.approx(again.size_bits)
-    assert left.secret.deviation == pytest.approx(again.secret.deviation)
-    assert left.secret.entropy == pytest.approx(again.secret.entropy)
-    dense = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
-    assert dense.size_bits == pytest.approx(40 * math.log2(3))
 
 
 KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
@@ -240,18 +224,6 @@ def test_monomials_by_enumeration(n, degree):
     assert 2 ** monomial_bits(n, degree) == pytest.approx(len(counts), rel=1e-12)
     free = [p for p in powers if 1 <= sum(p) <= degree and max(p) <= 1]
     assert 2 ** monomial_bits(n, degree, binary=True) == pytest.approx(len(free), rel=1e-12)
-
-
-def test_linear_equations_store_a_matrix_of_their_monomials():
-    found = arora_ge(parse_parameters("lwe:n=9,q=61,error=uniform,width=3"), ROUGH)
-    assert found.mem == found.rop == pytest.approx(2 * math.log2(219))
-    assert found.samples == 219
-    wide = arora_ge(parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000"), ROUGH)
-    assert wide.rop == pytest.approx(2 * math.log2(math.comb(5005, 5)))
-    bits = arora_ge(
-        parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"), ROUGH
-    )
-    assert bits.rop == pytest.approx(2 * math.log2(31))
 
 
 def test_linear_equations_of_gaussians_take_a_range_that_all_samples_stay_within():
