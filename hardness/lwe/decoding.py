@@ -10,7 +10,6 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -281,10 +280,6 @@ class Decoding:
         zero = self.parameters.secret.zero
         return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
 
-    def reading(self, zeta: Any, d: Any) -> Any:
-        """Compute log2 of the numbers in all samples that are read, with those that are spent."""
-        return self.parameters.reading(d - (self.n - zeta))
-
     def repeated(
         self,
         beta: Integers,
@@ -298,7 +293,7 @@ class Decoding:
         """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob); infinite if not able."""
         tries = log_repetitions(ln_prob, self.success)
         red, svp = tries + self.model.cost(beta, d), tries + each
-        rop = np.maximum(np.logaddexp2(red, svp), self.reading(zeta, d))
+        rop = np.maximum(np.logaddexp2(red, svp), self.parameters.reading(d - self.n + zeta))
         rop = np.where(able, rop, np.inf)
         return {"rop": rop, "red": red, "svp": svp, "repetitions": tries, "ln_prob": ln_prob}
 

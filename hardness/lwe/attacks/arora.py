@@ -36,7 +36,6 @@ _LN_SMALL = math.log(0.88)  # below ln asinh(1)
 _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
 OMEGA = 2.0  # exponent of linear algebra: what may be hoped for
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
-STRASSEN = 2.807  # the exponent of linear algebra as it is done
 _LARGE = 40.0
 _TABLE = 1 << 12
 _SMALL_TAIL = -20.0
@@ -73,7 +72,7 @@ def arora_ge(parameters: LweParameters, setting: Setting) -> Fields:
         "sample_bits": count,
         "search": "nothing is free",
         "note": f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = "
-        f"{OMEGA:g}, the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
+        f"{OMEGA:g}, the least possible",
     }
 
 
@@ -248,9 +247,7 @@ def basis_bits(n: int, regular: int) -> float:
     return (lgamma(n + regular + 1) - lgamma(regular + 1) - lgamma(n + 1)) / math.log(2)
 
 
-def least_regularity(
-    n: int, values: int, degrees: Array, logs: Array
-) -> tuple[int, int, int] | None:
+def least_regularity(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, ...] | None:
     """Find the equations of the least degree of regularity, of the least degree if several.
 
     None where samples do not lower what the unknowns' own equations have: that tries all values.
@@ -260,27 +257,20 @@ def least_regularity(
     longest = min(MOST_DEGREE, own) + 1
     for length in sorted({min(1 << bits, longest) for bits in range(6, 13)}):
         series = _log_series(n, values, length)
-        near = degrees < length
-        pairs = zip(degrees[near].astype(int).tolist(), logs[near].tolist(), strict=True)
-        regular, degree, log = min(
-            ((_first(series, degree, log), degree, log) for degree, log in pairs),
-            default=(length, 0, 0.0),
-        )
+        pairs = zip(degrees.astype(int).tolist(), logs.tolist(), strict=True)
+        tried = ((_first(series, w, log), w, log) for w, log in pairs if w < length)
+        regular, degree, log = min(tried, default=(length, 0, 0.0))
         if regular < length:
             break
     else:
         return None
     enough = _unknowns(n, values, degree + 1)[degree]  # ends it at its own degree
-    count = enough if log > math.log(max(1, enough)) else _integer(log)
-    exact = _regularity(n, values, degree, count, regular + 1)
-    exact = exact or regularity(n, values, degree, count)
-    return None if exact is None or exact >= own else (exact, degree, count)
-
-
-def _integer(log: float) -> int:
-    """Return exp(log) as an integer of any size, to 53 bits."""
-    shift = max(0, math.floor(log / math.log(2)) - 60)
-    return round(math.exp(log - shift * math.log(2))) << shift
+    if log <= math.log(max(1, enough)):
+        shift = max(0, math.floor(log / math.log(2)) - 60)
+        enough = round(math.exp(log - shift * math.log(2))) << shift  # to 53 bits
+    exact = _regularity(n, values, degree, enough, regular + 1)
+    exact = exact or regularity(n, values, degree, enough)
+    return None if exact is None or exact >= own else (exact, degree, enough)
 
 
 def _log_series(n: int, values: int, length: int) -> Array:

@@ -147,7 +147,10 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
     if reason:
         raise NoEstimate(reason)
     n, bits, spent = parameters.n, parameters.log2_q, parameters.spent
-    sums = _log_sums(parameters.rows)
+    sums = np.array([math.inf])  # log2 of the sums of 1, 2, .. signed samples, while these grow
+    if (rows := parameters.rows) is not None:
+        k = np.arange(1, max(1, min(_MOST_TERMS, 2 * rows // 3)) + 1)
+        sums = np.cumsum(np.log2((rows - k + 1) / k) + 1) - 1
 
     def priced(most: int, b: Integers, words: Integers, test: Integers, more: Integers) -> Array:
         """Compute rop, log2 of the samples, k, steps and plain steps: (5, choices)."""
@@ -163,12 +166,11 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
                 break
             terms = enough
         terms = terms + more
-        able &= terms <= (_MOST_TERMS if parameters.rows is None else len(sums))
+        able &= terms <= (_MOST_TERMS if rows is None else len(sums))
         terms = np.where(able, terms, 1)
         rop, samples = coded_costs(parameters, b, words, steps, sizes, terms, setting.success)
         used = np.where(terms == 1, samples, np.log2(terms) + (samples - terms + 1) / terms)
-        if parameters.rows is not None:
-            used = np.minimum(used, log2(parameters.rows))
+        used = used if rows is None else np.minimum(used, log2(rows))
         if spent:  # the normal form takes all samples times n + 1 numbers, n/(b - 1) times
             rounds = np.ceil(n / np.maximum(1, b - 1))
             rop = np.logaddexp2(rop, used + log2(n + 1) + np.log2(rounds))
@@ -182,7 +184,8 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
     bound, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
     choice: tuple[int, ...] = ()
     for dense, fewer in ((4, (8, 11)), (100, (10, 11, 12)), (0, (10, 11, 12, 13))):
-        most = min(n, _most_steps(parameters, bound))  # with what the last scan costs
+        doubled = log2(bound * math.log(2)) - _ln_loss(parameters) / math.log(2)
+        most = min(n, max(0, math.floor(doubled)))  # steps whose errors need 2^bound samples
         b = spread(1, min(n, (bound + 1) / bits), 12, dense)
         if choice and not dense:  # in a finer grid
             b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
@@ -207,8 +210,8 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
     if spent:
         notes.append(f"{spent} samples make the secret as small as the error")
     needed = add(used, log2(spent)) if spent else float(used)
-    if parameters.rows is not None:
-        needed = min(needed, float(parameters.label_bits(parameters.rows)))
+    if rows is not None:
+        needed = min(needed, float(parameters.label_bits(rows)))
     return {
         "rop": bound,
         "mem": add(table + log2(steps), (words + 1) * bits) if steps else table,
@@ -290,16 +293,3 @@ def _ln_loss(parameters: LweParameters) -> float:
     if parameters.error.log_bias:
         return math.log(-2 * parameters.error.log_bias)
     return 2 * (math.log(2 * math.pi) + parameters.error.ln_deviation - parameters.ln_q)
-
-
-def _log_sums(rows: int | None) -> Array:
-    """Compute log2 of the sums of 1, 2, .. signed samples, as long as there are more of them."""
-    if rows is None:
-        return np.array([math.inf])
-    k = np.arange(1, max(1, min(_MOST_TERMS, 2 * rows // 3)) + 1)
-    return np.asarray(np.cumsum(np.log2((rows - k + 1) / k) + 1) - 1)
-
-
-def _most_steps(parameters: LweParameters, rop: float) -> int:
-    """Count the steps whose errors need 2^rop samples."""
-    return max(0, math.floor(log2(rop * math.log(2)) - _ln_loss(parameters) / math.log(2)))

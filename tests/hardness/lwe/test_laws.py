@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from hardness import estimate
-from hardness.lwe.decoding import Guesses
 from hardness.lwe.estimate import LATTICE, OTHERS, estimate_all
 from hardness.lwe.laws import gaussian, tabled
 from hardness.lwe.models import parse_setting
@@ -104,21 +103,6 @@ def test_counts_are_those_of_all_arrangements(words, counts):
     assert (law.mean, law.weight) == (pytest.approx(mean), sum(counts.values()))
     assert law.deviation**2 == pytest.approx(sum((v - mean) ** 2 for v in entries) / len(entries))
     assert law.alphabet == len(counts)
-    zeta, most = 4, min(law.weight, 4)
-    guesses = Guesses(found)
-    guesses.limit(60.0)
-    space, ln_prob = guesses.sets(np.full(most + 1, zeta), np.arange(most + 1))
-    for w in range(most + 1):
-        some = {s[:zeta] for s in every if sum(map(bool, s[:zeta])) <= w}
-        free = {  # the same sets before what the other coordinates leave is known
-            s
-            for s in itertools.product(values, repeat=zeta)
-            if sum(map(bool, s)) <= w and all(s.count(v) <= c for v, c in counts.items())
-        }
-        share = sum(sum(map(bool, s[:zeta])) <= w for s in every) / len(every)
-        assert 2 ** space[w] == pytest.approx(len(free))
-        assert math.exp(ln_prob[w]) == pytest.approx(share)
-        assert some <= free
     split = estimate_all(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
     tables = {  # of halves that hold a half of each count, and of all together
         sum(
