@@ -280,23 +280,6 @@ class Decoding:
         zero = self.parameters.secret.zero
         return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
 
-    def repeated(
-        self,
-        beta: Integers,
-        zeta: Integers,
-        d: Integers,
-        *,
-        able: Array,
-        ln_prob: Array,
-        each: Array,
-    ) -> Priced:
-        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob); infinite if not able."""
-        tries = log_repetitions(ln_prob, self.success)
-        red, svp = tries + self.model.cost(beta, d), tries + each
-        rop = np.maximum(np.logaddexp2(red, svp), self.parameters.reading(d - self.n + zeta))
-        rop = np.where(able, rop, np.inf)
-        return {"rop": rop, "red": red, "svp": svp, "repetitions": tries, "ln_prob": ln_prob}
-
 
 def places(n: int) -> Integers:
     """List numbers of guessed entries for a coarse grid.
