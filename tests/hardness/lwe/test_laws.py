@@ -126,7 +126,7 @@ def test_almost_certain_success_has_an_estimate_and_certain_success_none():
     certain = parse_setting("default", None, 1 - 1e-12)
     assert math.isfinite(estimate_all(sparse, "x", (certain,), ("dual_guess",)).least.rop)
     with pytest.raises(UsageError, match=r"from 0\.5 to 1 - 1e-12"):
-        parse_setting("default", None, 0.9999999999999999)
+        estimate("toy-80", success="0.9999999999999999")
 
 
 def test_a_secret_that_is_always_0_is_found_as_soon_as_samples_are_read(recwarn):
