@@ -52,11 +52,7 @@ def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], f
     """
     values = [np.atleast_1d(np.asarray(axis, np.int64)) for axis in axes]
     grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    groups = (
-        evaluate(cost, grid).reshape(-1, len(values[-1]))
-        if len(axes) > 1
-        else evaluate(cost, grid)[:, None]
-    )
+    groups = evaluate(cost, grid).reshape(-1, len(values[-1]) if len(axes) > 1 else 1)
     each = min(len(groups), -(-few // groups.shape[1]))
     best = np.argpartition(groups, each - 1, axis=0)[:each]
     chosen = (best * groups.shape[1] + np.arange(groups.shape[1])).ravel()

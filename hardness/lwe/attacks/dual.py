@@ -19,7 +19,7 @@ from hardness.lwe.models import Array, Integers, Setting, log_delta
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Fields, NoEstimate, attack
 from hardness.lwe.scan import TOYS, Cost, refine, scan, spread, window
-from hardness.lwe.success import log_repetitions, log_single, log_told
+from hardness.lwe.success import log_distinguishing, log_repetitions, log_single
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
@@ -162,7 +162,7 @@ def dual(parameters: LweParameters, setting: Setting) -> Fields:
     lattice, n = ShortVectors(parameters, setting), parameters.n
 
     def price(beta: Integers, m: Integers) -> Priced:
-        count = lattice.loss(beta, m, n) + log_told(setting.success)
+        count = lattice.loss(beta, m, n) + log_distinguishing(setting.success)
         return lattice.price(beta, m, n, count, count + TABLE, 0.0)
 
     def best(beta: Integers) -> np.ndarray:
