@@ -140,10 +140,9 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 def _require_few_values(parameters: LweParameters) -> None:
     if reason := parameters.too_few or parameters.no_lattice:
         raise NoEstimate(reason)
+    wide = f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
     if parameters.secret.alphabet >= _MOST_VALUES:
-        raise NoEstimate(
-            f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
-        )
+        raise NoEstimate(wide)
 
 
 def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting) -> Estimate:

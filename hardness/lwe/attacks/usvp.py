@@ -159,10 +159,8 @@ def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     sizes = spread(2, lattice.largest(), 256, dense=_ALL_BELOW)
     (beta,), cost = scan(lambda beta: lattice.cost(setting, beta)[0], sizes, few=4)
     if cost == math.inf:
-        raise NoEstimate(
-            "no block size makes the planted vector stand out: the errors are too wide, or the "
-            "samples too few"
-        )
+        failed = "no block size makes the planted vector stand out"
+        raise NoEstimate(f"{failed}: the errors are too wide, or the samples too few")
     return usvp_at(parameters, setting, beta, int(lattice.cost(setting, np.array(beta))[1]))
 
 
