@@ -2,7 +2,8 @@
 
 The navigation follows the links of index.md (extensions/navigation.py), keys such as [CL24] lead to
 the references (links.py), docstrings are plain text (docstrings.py), commands have their help from
-click (commands.py), formulas need no network (formulas.py).
+click (commands.py), tables of parameters are of what is declared (parameters.py), formulas need no
+network (formulas.py).
 """
 
 import sys
@@ -23,6 +24,7 @@ extensions = [
     "navigation",
     "docstrings",
     "commands",
+    "parameters",
     "links",
     "formulas",
 ]

@@ -5,8 +5,10 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+import cli
 import hardness
 from tests.conftest import script
 
@@ -49,6 +51,28 @@ def test_every_public_name_is_in_the_api(manual):
     for name in hardness.__all__:
         page = manual["api/hardness.html"]
         assert f'id="hardness.{name}"' in page or f'id="module-hardness.{name}"' in page, name
+
+
+def test_every_command_and_option_is_on_the_page_of_commands(manual):
+    def shown(command, *names):
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                yield "-".join([*names, parameter.opts[0].replace("--", "")])
+        for name, below in getattr(command, "commands", {}).items():
+            yield from shown(below, *names, name)
+
+    wanted = [*shown(cli.cli, "hardness")]
+    assert len(wanted) > 200
+    assert [one for one in wanted if f"cmdoption-{one}" not in manual["commands.html"]] == []
+
+
+def test_every_declared_parameter_is_on_the_page_of_parameters(manual):
+    page = manual["parameters.html"]
+    for kind in (hardness.list_families, hardness.list_learners):
+        for name in (entry["name"] for entry in next(iter(kind("list").data.values()))):
+            section = re.split(rf"<h3>.*>{name}</span>", page)[1].partition("</section>")[0]
+            for parameter in kind("show", name).data["parameters"]:
+                assert f'">{parameter["name"]}</span>' in section, (name, parameter["name"])
 
 
 def test_keys_lead_to_references(manual):
