@@ -2,8 +2,8 @@
 
 The navigation follows the links of index.md (extensions/navigation.py), keys such as [CL24] lead to
 the references (links.py), docstrings are plain text (docstrings.py), commands have their help from
-click (commands.py), tables of parameters are of what is declared (parameters.py), formulas need no
-network (formulas.py).
+click (commands.py), tables of parameters are of what is declared (parameters.py), the gallery is of
+figures.toml (gallery.py), formulas need no network (formulas.py).
 """
 
 import sys
@@ -25,6 +25,7 @@ extensions = [
     "docstrings",
     "commands",
     "parameters",
+    "gallery",
     "links",
     "formulas",
 ]

@@ -10,6 +10,7 @@ import pytest
 
 import cli
 import hardness
+from hardness.report.figures import FIGURES
 from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent
@@ -75,6 +76,13 @@ def test_every_declared_parameter_is_on_the_page_of_parameters(manual):
             rows = section.partition("</section>")[0]
             missing = [one["name"] for one in declared if f'">{one["name"]}</span>' not in rows]
             assert missing == [], name
+
+
+def test_every_figure_and_picture_is_in_the_gallery(manual):
+    page = manual["gallery.html"]
+    assert [name for name in FIGURES if f'">{name}</span>' not in page] == []
+    pictures = {path.name for path in (DOCS / "images").glob("*.svg")}
+    assert pictures == set(re.findall(r'src="_images/([\w-]+\.svg)"', page))
 
 
 def test_keys_lead_to_references(manual):
