@@ -364,14 +364,14 @@ class Coded(Family):
         members = self.members() if self.size is not None and self.size <= limit else None
         if members is None or self.size is None:
             raise UsageError(
-                f"{self.spec[:200]} given: up to {limit} members are enumerated, which `members` "
-                "of the family lists: take smaller parameters"
+                f"{self.spec[:200]} has too many members: `members` of the family may list up to "
+                f"{limit}: take smaller parameters"
             )
         secrets = tuple(islice(members, self.size + 1))
         if len(secrets) != self.size or len(set(secrets)) != self.size:
             more = "more" if len(secrets) > self.size else f"{len(set(secrets))} different ones"
             raise UsageError(
-                f"{self.spec[:200]} given: its size is {self.size}, and `members` lists {more}: "
+                f"{self.spec[:200]} has the size {self.size}, and its `members` lists {more}: "
                 "fix one of them"
             )
         return secrets
@@ -434,7 +434,7 @@ def require_coded(family: Family) -> Coded:
 def as_coded(examples: Examples) -> CodedExamples:
     """Narrow examples to packed ones; raises UsageError for others."""
     if not isinstance(examples, CodedExamples):
-        raise UsageError(f"{examples.family.name} given: examples of packed tokens are needed")
+        raise UsageError(f"examples must have packed tokens, got those of {examples.family.name}")
     return examples
 
 

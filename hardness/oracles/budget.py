@@ -49,8 +49,8 @@ class Budget:
             object.__setattr__(self, name, found)
             if not 0 < found <= _LONGEST:
                 raise UsageError(
-                    f"a budget of {found:g} {name} given: it must be above 0 and at most "
-                    f"{_LONGEST:g}; leave it out for no limit"
+                    f"a budget of {name} must be above 0 and at most {_LONGEST:g}, got {found:g}; "
+                    "leave it out for no limit"
                 )
 
     @property

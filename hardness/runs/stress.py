@@ -289,8 +289,6 @@ class Stress(Record, frozen=True, kw_only=True):
     runs: tuple[Run, ...] = ()
 
     _format: ClassVar[str] = FORMAT
-    _follows: ClassVar[tuple[str, ...]] = ("passes_to_hold", "confidence", "terms", "certificates")
-    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
     def climbs(self) -> tuple[Climb, ...]:

@@ -325,7 +325,7 @@ def test_mistakes_are_one_line():
         ("parity:d=20", {"solve": "m", "queries": "2^x"}, "queries must be a number such as"),
         ("lwr", {"solve": "n,q,h", "queries": 9}, "lwr needs p"),
         ("profile:g=[1,-1,0],d=16", {"solve": "m", "queries": 9}, "no bound on general queries"),
-        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are no formulas"),
+        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are not formulas"),
         ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
     ]:
         with pytest.raises(UsageError, match=re.escape(told)) as error:
