@@ -442,7 +442,7 @@ class Least(Record, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> BoundParameters:
-        """What the floors are about: risk .05 with a chance of .45.
+        """What the floors are about: risk 0.05 with a chance of 0.45.
 
         A run passes where its risk lies below .05 with 95 % confidence: at a median of thresholds
         half of them do, and the risk is below .05 for all but one in twenty.
