@@ -19,6 +19,7 @@ version = release = installed("hardness-toolkit")
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_click",
     "navigation",
@@ -50,6 +51,7 @@ html_show_sourcelink = False
 # What is public is what a package lists; its classes show what they define themselves.
 autodoc_default_options = {"members": True, "undoc-members": True, "special-members": "__call__"}
 autodoc_member_order = "bysource"
+autosummary_generate = False  # tables alone
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
