@@ -4,7 +4,7 @@ from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import PILOTS, End, Least, LeastCell
 
-_SHOWN = ("interval", "range", "relapses")
+_SHOWN = ("interval", "range")
 _HEADER = ("learner", "size", "least", *_SHOWN, "floor", "ratio")
 _ENDS: dict[End, str] = {
     "over": "found none within what a run, or all runs of a search, may spend",
@@ -68,17 +68,13 @@ def notes(found: Least) -> list[str]:
             "0.05 and probability 0.45; samples answered here, for which less may do."
         ]
     ran, seconds = (sum(getattr(one, name) for one in found.cells) for name in ("runs", "seconds"))
-    wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
     said += [
-        f"relapses: {wrong} of {audited} runs at 1/2, √2, 2 and 4 times a threshold failed above "
-        f"it or passed below. The {len(found.thresholds)} searches took {ran} runs and "
-        f"{number(seconds)} s, and their pilots {sum(len(one.tried) for one in found.pilots)} runs."
+        f"The {len(found.thresholds)} searches took {ran} runs and {number(seconds)} s, and their "
+        f"pilots {sum(len(one.tried) for one in found.pilots)} runs."
     ]
     names = dict(zip(found.learner_names, found.learners, strict=True))
     for one in found.cells:
         name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
-        if one.relapses[0]:
-            said += [f"{name} is not monotone: its median is of what searches return."]
         if raised := [t for each in one.thresholds for t in each.tried if t.how == "raised"]:
             said += [
                 f"{name}: {len(raised)} runs raised an exception or exited, and count as failed: "
