@@ -54,8 +54,7 @@ FIELDS = [
         "cells scaling",
         (
             "cells",
-            "= value spec learner least interval confidence range ends floor ratio "
-            "runs seconds",
+            "= value spec learner least interval confidence range ends floor ratio runs seconds",
         ),
         ("thresholds", "asked tried low high end seconds lost revisions versions machine"),
     ),

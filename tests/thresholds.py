@@ -30,7 +30,8 @@ def _made(searches):
 
             (low, high, end), _ = walk(one, ask)
             yield Threshold(
-                asked=one, tried=tuple(ran), low=low, high=high, end=end, seconds=0.0, revisions={}, versions={}, machine="none",
+                asked=one, tried=tuple(ran), low=low, high=high, end=end, seconds=0.0,
+                revisions={}, versions={}, machine="none",
             )  # fmt: skip
         else:
             n = one.budget.examples

@@ -253,7 +253,7 @@ def game_words(game: "Game") -> str:
 
 def unbound(runs: "Iterable[Run]") -> list[str]:
     """Name the learners by membership queries, each once."""
-    from hardness.runs.classes import CLASSES, class_of  # which few runs need
+    from hardness.runs.registry import CLASSES, class_of  # which few runs need
 
     every = dict.fromkeys((run.learner, bool(run.membership_queries)) for run in runs)
     free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
@@ -266,7 +266,7 @@ def unbound_words(runs: "Iterable[Run]", of: Callable[[str], str]) -> list[str]:
     A label that is chosen is a label: the information floor counts it as an example. of: writes the
     name of a learner.
     """
-    from hardness.runs.classes import CLASSES
+    from hardness.runs.registry import CLASSES
 
     names = [of(name) for name in unbound(runs)]
     found = CLASSES["membership"]

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from hardness.learners import Failed, Learner, learner_spec
 from hardness.learners.learner import Predict
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs.cells import interval
 from hardness.runs.record import Record, json_of
+from hardness.runs.risk import interval
 from hardness.runs.run import attempt, require_support
 from hardness.runs.workers import execute
 from instances.coded import Coded, CodedExamples, as_coded, require_coded

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from hardness.bounds import Certificate
 from hardness.bounds.quantities import vacuous
-from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
 from hardness.runs.record import json_of
-from hardness.runs.run import Run
+from hardness.runs.run import COSTS, Cost, Run
 from instances.numbers import write
 from instances.sets import Symmetric
 from instances.spec import parse_stored

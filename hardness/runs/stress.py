@@ -27,14 +27,14 @@ from hardness.bounds.quantities import bound, vacuous
 from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
-from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded
 from hardness.runs.names import labels, short_specs
 from hardness.runs.record import Record
 from hardness.runs.registry import LEARNERS, parse_learner, stored_name
-from hardness.runs.run import Run
+from hardness.runs.risk import interval
+from hardness.runs.run import Cost, Run
 from instances.errors import UsageError
 from instances.ladders import Ladder, Rung
 from instances.numbers import brief, write
