@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
 
-from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
-from hardness.runs.certified import claims, number, query_bound
+from hardness.runs.certified import Certifier, claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
@@ -23,7 +23,7 @@ from hardness.runs.names import Value, numbers
 from hardness.runs.record import Record
 from hardness.runs.registry import parse_learner, seen, stored_name
 from hardness.runs.run import COSTS, Cost, Run, require_support
-from instances.errors import ToolkitError, UsageError, require
+from instances.errors import UsageError, require
 from instances.numbers import write
 from instances.parameters import key_values, listed
 from instances.result import TableRow
@@ -306,18 +306,12 @@ def certificates(
 ) -> tuple[Certificate, ...]:
     """Certify every size; none where a bound is not claimed for one of them, or cannot be had.
 
-    needed: raise ToolkitError there instead, with the reason.
+    needed: raise UsageError there instead, with the reason.
     """
-    try:
-        families = [parse(one) for one in specs]
-        for family in families:
-            if family.hardness.evidence != "exact":
-                raise UsageError(f"{family} given: {family.hardness.why}")
-        return tuple(certify(family, terms) for family in families)
-    except ToolkitError:
-        if needed:
-            raise
-        return ()
+    made, why = Certifier().certify(specs, terms)
+    if why and needed:
+        raise UsageError(why)
+    return made
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
