@@ -183,22 +183,6 @@ def _number(text: str) -> Value | str:
     return number if write(number) == text else text
 
 
-def timeless(details: Any) -> Any:
-    """Leave out times, memory and what the machine says, at any depth.
-
-    >>> timeless({"steps": 3, "fit_seconds": 0.1, "stages": [{"name": "a", "seconds": 1.0}]})
-    {'steps': 3, 'stages': [{'name': 'a'}]}
-    """
-    if isinstance(details, dict):
-        return {k: timeless(v) for k, v in details.items() if not _PASSES.fullmatch(k)}
-    if isinstance(details, list | tuple):
-        return [timeless(value) for value in details]
-    return details
-
-
-_PASSES = re.compile("(.*_)?(seconds|bytes)|memory|times|printed|pid|process|libraries")
-
-
 @lru_cache(1024)
 def natural(text: str) -> bytes:
     """Make a key that sorts names with numbers in them by their value; texts keep keys apart.
