@@ -375,21 +375,14 @@ def planned(
 
 
 def compare(
-    spec: str,
-    over: str,
-    learners: tuple[str, ...],
-    seeds: int = 3,
-    first_seed: int = 0,
-    budget: Budget | None = None,
-    terms: BoundParameters | None = None,
-    do: Do = here,
+    spec: str, over: str, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
 ) -> Comparison:
     """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
 
-    do: who does the jobs; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs, and ToolkitError where nothing could.
+    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it,
+    seconds apart. Raises UsageError before anything runs, and ToolkitError where nothing could.
     """
-    return done(planned(spec, over, learners, seeds, first_seed, budget, terms), do)
+    return done(planned(spec, over, learners, *asked, **more), do)
 
 
 def done(asked: Comparison, do: Do = here) -> Comparison:

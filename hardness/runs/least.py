@@ -13,12 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import product
+from itertools import islice, product
 from math import comb, isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import msgspec
-import numpy as np
 
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
@@ -27,7 +26,7 @@ from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
-from hardness.runs.growth import Scaling, fit, grown
+from hardness.runs.growth import Scaling, scaling_of_least
 from hardness.runs.jobs import Do, Work, here, require_loaded
 from hardness.runs.names import Value
 from hardness.runs.record import Record, json_of
@@ -38,7 +37,6 @@ from instances.errors import UsageError
 from instances.numbers import write
 from instances.result import TableRow, frame
 from instances.spec import parse_stored, require_drawn, spec_of
-from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -162,7 +160,7 @@ class Search(Work, frozen=True, kw_only=True):
     def _ended(
         self, found: Bracket, tried: Sequence[Trial], seconds: float, lost: str = ""
     ) -> "Threshold":
-        family, learner = parse_stored(self.spec), parse_learner(self.learner)
+        made = {"family": parse_stored(self.spec), "learner": parse_learner(self.learner)}
         return Threshold(
             asked=self,
             tried=tuple(tried),
@@ -171,7 +169,7 @@ class Search(Work, frozen=True, kw_only=True):
             end=found[2],
             seconds=seconds,
             lost=lost,
-            revisions={"family": family.revision, "learner": learner.revision},
+            revisions={name: one.revision for name, one in made.items()},  # type: ignore[attr-defined]
             versions=versions(),
             machine=machine(),
         )
@@ -265,7 +263,7 @@ def rank(seeds: int) -> tuple[int, Fraction]:
     return r, 1 - 2 * tail
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LeastCell:
     """The thresholds of one learner at one size; value: None where there is one size.
 
@@ -277,7 +275,6 @@ class LeastCell:
     spec: str
     learner: str
     thresholds: tuple[Threshold, ...]
-    pilots: tuple[Threshold, ...]
     floor: int | str | None
 
     def _sorted(self, side: str) -> list[Any]:
@@ -290,8 +287,7 @@ class LeastCell:
 
         None where half have none.
         """
-        found: int | None = self._sorted("high")[(len(self.thresholds) - 1) // 2]
-        return found
+        return self._sorted("high")[(len(self.thresholds) - 1) // 2]
 
     @property
     def interval(self) -> tuple[int, int | None]:
@@ -332,9 +328,8 @@ class LeastCell:
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, without the thresholds."""
-        told = ("value", "spec", "learner", "floor", "confidence", "ends", "least", "interval")
-        names = (*told, "range", "ratio", "runs", "seconds")
-        return {name: json_of(getattr(self, name)) for name in names}
+        names = "value spec learner floor confidence ends least interval range ratio runs seconds"
+        return {name: json_of(getattr(self, name)) for name in names.split()}
 
 
 def bracket(low: int, high: int | None) -> str:
@@ -403,11 +398,6 @@ class Least(Record, frozen=True, kw_only=True):
         return int(getattr(self.budget, self.unit))
 
     @property
-    def share(self) -> int:
-        """The most of the unit that all runs of a search may spend."""
-        return self.total // (self.seeds + PILOTS)
-
-    @property
     def quantity(self) -> str:
         """What is certified in the unit: for any learner, or for worst answers to queries."""
         if self.unit == "queries":
@@ -437,7 +427,7 @@ class Least(Record, frozen=True, kw_only=True):
                     seed=seed,
                     unit=self.unit,
                     budget=self.budget,
-                    total=self.share,
+                    total=self.total // (self.seeds + PILOTS),
                     start=0 if pilot else octaves[PILOTS // 2],
                     pilot=pilot,
                     tau=self.tau,
@@ -446,7 +436,7 @@ class Least(Record, frozen=True, kw_only=True):
             ]
         return every
 
-    def found(self, do: Do) -> Self:
+    def searched(self, do: Do) -> Self:
         """Do its searches, the pilots first."""
         piloted = self.updated(pilots=tuple(do(self.searches(pilot=True))))
         return piloted.updated(thresholds=tuple(do(piloted.searches(pilot=False))))
@@ -457,7 +447,7 @@ class Least(Record, frozen=True, kw_only=True):
         for spec in self.specs:
             with suppress(KeyError):
                 size = self.updated(specs=(spec,))
-                whole.append(size.found(lambda works: [held[one] for one in works]))  # type: ignore[index]
+                whole.append(size.searched(lambda works: [held[one] for one in works]))  # type: ignore[index]
         return self.updated(
             specs=tuple(one.specs[0] for one in whole),
             pilots=tuple(pilot for one in whole for pilot in one.pilots),
@@ -467,24 +457,17 @@ class Least(Record, frozen=True, kw_only=True):
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
         """Every learner at every size, size by size."""
-        sizes = zip(self.specs, self.values, self.floors, strict=True)
-        places = ((size, name) for size in sizes for name in self.learner_names)
+        left = iter(self.thresholds)
         return tuple(
-            LeastCell(
-                value=value,
-                spec=spec,
-                learner=name,
-                thresholds=self.thresholds[self.seeds * i : self.seeds * (i + 1)],
-                pilots=self.pilots[PILOTS * i : PILOTS * (i + 1)],
-                floor=floor,
-            )
-            for i, ((spec, value, floor), name) in enumerate(places)
+            LeastCell(value, spec, name, tuple(islice(left, self.seeds)), floor)
+            for spec, value, floor in zip(self.specs, self.values, self.floors, strict=True)
+            for name in self.learner_names
         )
 
     @cached_property
     def scaling(self) -> Scaling:
         """How thresholds and certified numbers grow."""
-        return _scaling(self)
+        return scaling_of_least(self)
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -500,7 +483,8 @@ class Least(Record, frozen=True, kw_only=True):
                 **{end: one.ends[end] for end in ends},  # those that some search had
                 "floor": self.floor_of(one),
                 "ratio": None if self.floor_of(one) == WORD else one.ratio,
-                **{name: getattr(one, name) for name in ("runs", "seconds")},
+                "runs": one.runs,
+                "seconds": one.seconds,
             }
             for one in self.cells
         ]
@@ -541,40 +525,6 @@ class Least(Record, frozen=True, kw_only=True):
         return {**self.filed(), "cells": cells, "scaling": self.scaling.to_dict()}
 
 
-def _scaling(found: Least) -> Scaling:
-    """Fit the thresholds of every learner over the sizes where every instance has one.
-
-    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
-    """
-    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
-    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
-    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
-    fits = []
-    for learner in found.learner_names:
-        of = {one.value or 0: one for one in found.cells if one.learner == learner}
-        reasons = {
-            value: f"{never} of {found.seeds} instances have no threshold"
-            if (never := sum(not one.high for one in cell.thresholds))
-            else None
-            if value > 0
-            else "a power law needs a value above 0"
-            for value, cell in of.items()
-        }
-        brackets = {
-            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
-            for value, reason in reasons.items()
-            if not reason
-        }
-        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
-        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
-        stream = BitStream(
-            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
-        )
-        needed = "each with the threshold of every instance"
-        fits.append(fit(learner, found.unit, middles, reasons, certified, stream, needed, off))
-    return grown(found.specs[0], found.parameter, fits, certified)
-
-
 def planned(
     spec: str,
     over: str | None,
@@ -611,9 +561,10 @@ def planned(
             f"{seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no median "
             "with 95 %"
         )
-    if not found.most >= 1 << (_IN_A_ROW - 1) <= found.share:
+    share = total // (seeds + PILOTS)
+    if not found.most >= 1 << (_IN_A_ROW - 1) <= share:
         raise UsageError(
-            f"at most {found.most} {unit} a run, and {found.share} a search, given: 4 are the "
+            f"at most {found.most} {unit} a run, and {share} a search, given: 4 are the "
             "least by which a threshold can be confirmed"
         )
     for learner, one in product(map(parse_learner, found.learners), found.specs):
@@ -633,26 +584,17 @@ def planned(
 
 
 def least(
-    spec: str,
-    over: str | None,
-    learners: tuple[str, ...],
-    seeds: int = SEEDS,
-    first_seed: int = 0,
-    unit: Unit = "examples",
-    budget: Budget | None = None,
-    total: int = TOTAL,
-    tau: Fraction = Fraction(1, 10),
-    do: Do = here,
+    spec: str, over: str | None, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
 ) -> Least:
     """Find the threshold of every learner on every size and seed, three pilots for each first.
 
-    do: who does the searches; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs.
+    asked, more: what `planned` takes. do: who does the searches; the result does not depend on it,
+    seconds apart. Raises UsageError before anything runs.
     """
-    return done(planned(spec, over, learners, seeds, first_seed, unit, budget, total, tau), do)
+    return done(planned(spec, over, learners, *asked, **more), do)
 
 
 def done(asked: Least, do: Do = here) -> Least:
     """Do planned searches; raises UsageError for learners that do not load."""
     require_loaded(asked.learners, asked.specs[0])
-    return asked.found(do)
+    return asked.searched(do)

@@ -426,25 +426,19 @@ def planned(
 
 
 def stress(
-    learners: Sequence[str],
-    ladder: Ladder,
-    seeds: int = 5,
-    base_seed: int | None = None,
-    budget: Budget | None = None,
-    do: Do = here,
-    references: Sequence[str] = (),
+    learners: Sequence[str], ladder: Ladder, *asked: Any, do: Do = here, **more: Any
 ) -> Stress:
     """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
 
-    do: who does the jobs; the result does not depend on it, nor on the order of learners, seconds
-    and memory apart. Raises UsageError before anything runs.
+    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it, nor
+    on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
-    return done(planned(learners, ladder, seeds, base_seed, budget, references), do)
+    return done(planned(learners, ladder, *asked, **more), do)
 
 
 def done(asked: Stress, do: Do = here) -> Stress:
