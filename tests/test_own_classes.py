@@ -168,13 +168,16 @@ def test_a_class_without_a_file_works_but_has_no_lasting_key(conj):
         (lambda: front.certify(Forgetful(d=6)), "does not keep w: write self.w"),
         (lambda: front.certify(partial(Conj, 6)), "name its parameters"),
         (lambda: front.certify(int), "is of type int"),
-        (lambda: front.certify(partial(Listing, d=5, sizes=(2,))), "no spec writes its sizes"),
-        (lambda: front.certify(Listing(5, (2,))), "it has other functions"),
+        (
+            lambda: front.certify(partial(Listing, d=5, sizes=(2,))),
+            "no spec can write sizes of a partial",
+        ),
+        (lambda: front.certify(Listing(5, (2,))), "has other functions when made again"),
         (
             lambda: front.stress("trivial", on=[around(1)(5), around(2)(6)], seeds=1, jobs=1),
-            "two classes have that name",
+            "two classes have the name",
         ),
-        (lambda: front.certify(3), "int given: a SPEC, a Family or a folder"),
+        (lambda: front.certify(3), "a SPEC, a Family or a folder of `hardness generate`, got int"),
     ):
         with pytest.raises(ToolkitError, match=said):
             call()

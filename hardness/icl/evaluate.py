@@ -96,7 +96,7 @@ def evaluate(
     Raises UsageError for fewer than 2 of them.
     """
     if len(grams) < 2:
-        raise UsageError(f"{len(grams)} samples given: a standard error needs at least 2")
+        raise UsageError(f"samples must be at least 2 for a standard error, got {len(grams)}")
     found = losses(layers.p, layers.q, grams, law)
     plain, plain_error = _mean(found)
     value, error = plain, plain_error

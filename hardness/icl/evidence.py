@@ -163,7 +163,7 @@ def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
     ('6/23', True, True)
     """
     if samples is not None and samples < 2:
-        raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
+        raise UsageError(f"samples must be at least 2 for a standard error, got {samples}")
     best, low, exact = onelayer.optimum(law), least_loss(law), onelayer.exact_least(law)
     directions, turned = _directions(law, best)
     multipliers = set(onelayer.exact_multipliers(law) or [])

@@ -102,9 +102,9 @@ def exact_curves(
     ([1.15385, 0.36124], '15/13')
     """
     if not 1 <= most <= MOST_LAYERS:
-        raise UsageError(f"{most} layers given: between 1 and {MOST_LAYERS} can be solved for")
+        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {most}")
     if samples < 2:
-        raise UsageError(f"samples={samples} given: at least 2 are needed")
+        raise UsageError(f"samples must be at least 2, got {samples}")
     depths, ratio = range(1, most + 1), d / n
     best, common, scalars = [], [], []
     for layers in depths:

@@ -47,7 +47,7 @@ class Layers:
         shape = np.shape(self.q)
         if len(shape) != 3 or shape[1] != shape[2] or min(shape) < 1 or np.shape(self.p) != shape:
             raise UsageError(
-                f"p of shape {np.shape(self.p)} and q of {shape} given: both must be (L, d, d)"
+                f"p and q must have one shape (L, d, d), got {np.shape(self.p)} and {shape}"
             )
 
     def predict(self, x: Array, y: Array) -> Array:

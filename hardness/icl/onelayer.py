@@ -167,5 +167,5 @@ def square(law: Prompts, a: Array) -> Array:
     """Check that A is (d, d); raises UsageError."""
     found = np.asarray(a, np.float64)
     if found.shape != law.sigma.shape:
-        raise UsageError(f"A of shape {found.shape} given: d = {law.d} needs ({law.d}, {law.d})")
+        raise UsageError(f"A must have the shape ({law.d}, {law.d}), got {found.shape}")
     return found

@@ -56,7 +56,7 @@ def exact_loss(
     '15/13'
     """
     if len(p) != len(q) or not len(q):
-        raise UsageError(f"{len(p)} scalars p and {len(q)} q given: one of each a layer is needed")
+        raise UsageError(f"p and q must have one scalar a layer each, got {len(p)} and {len(q)}")
     return _loss_of(n, d, *polynomials(p, q), noise)
 
 
@@ -66,7 +66,7 @@ def polynomials(p: Sequence[float], q: Sequence[float]) -> tuple[fmpq_poly, fmpq
     for a, b in zip(p, q, strict=True):
         if u.degree() + g.degree() + 1 > MOST_DEGREE:
             raise UsageError(
-                f"{len(q)} layers given: their residual has a degree above {MOST_DEGREE} in S; "
+                f"the residual of {len(q)} layers has a degree above {MOST_DEGREE} in S: "
                 "take at most 4 layers, or p = 0"
             )
         turned = fmpq_poly([_exact(b)]) * g
@@ -86,7 +86,7 @@ def _loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float =
 def _ridge(n: int, noise: float) -> fmpq:
     """Return s^2 / n exactly; raises UsageError for a value that is not a standard deviation."""
     if not 0 <= noise <= 1000:
-        raise UsageError(f"noise={noise} given: at least 0 and at most 1000 is needed")
+        raise UsageError(f"noise must be between 0 and 1000, got {noise}")
     return _exact(noise) ** 2 / n
 
 
@@ -230,7 +230,7 @@ def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
     """Return the steps of least largest residual on an interval [low, high], low > 0."""
     _check(layers)
     if not 0 < low <= high:
-        raise UsageError(f"an interval from {low} to {high} given: 0 < low <= high is needed")
+        raise UsageError(f"an interval must have 0 < low <= high, got {low} to {high}")
     angles = [(2 * k + 1) * pi / (2 * layers) for k in range(layers)]
     return sorted(2 / (high + low + (high - low) * cos(angle)) for angle in angles)
 
@@ -239,7 +239,7 @@ def limit_loss(ratio: float, layers: int) -> float:
     """Return the limit of the least loss divided by d: 1 / (1 + 1/c + .. + 1/c^L), c = d/n."""
     _check(layers)
     if not 1e-3 <= ratio <= 1e3:
-        raise UsageError(f"d/n = {ratio} given: between 0.001 and 1000 is needed")
+        raise UsageError(f"d/n must be between 0.001 and 1000, got {ratio}")
     return 1 / sum(ratio**-k for k in range(layers + 1))
 
 
@@ -267,7 +267,7 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
 
 def _check(layers: int) -> None:
     if not 1 <= layers <= MOST_LAYERS:
-        raise UsageError(f"{layers} layers given: between 1 and {MOST_LAYERS} can be solved for")
+        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {layers}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -287,9 +287,7 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     (0.0575, [0.52, 3.47])
     """
     if not 1 <= layers <= MOST_SCALARS:
-        raise UsageError(
-            f"{layers} layers given: GD++ can be solved for 1 to {MOST_SCALARS} layers"
-        )
+        raise UsageError(f"layers must be between 1 and {MOST_SCALARS} for GD++, got {layers}")
     tried, minima = _search(n, d, layers, noise)
     best = minima[0]
     c, q = best.x[: layers - 1], best.x[layers - 1 :]

@@ -46,7 +46,7 @@ class Data:
         for name, what in (("x", "tokens"), ("y", "labels")):
             given = _real(name, getattr(self, name))
             if given.ndim != 3 or not given.size:
-                raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
+                raise UsageError(f"{name} must have the shape (n, k, d), got {given.shape}")
             # No arrays beside: they are large.
             largest = max(float(given.max()), -float(given.min()))
             if not np.isfinite(largest):
@@ -63,8 +63,8 @@ class Data:
             raise UsageError(f"tokens {self.x.shape} and labels {self.y.shape} differ in shape")
         if self.k < 2:
             raise UsageError(
-                "k = 1 token given: a single token attends to itself alone, so the layer is linear "
-                "and no Theta can be learned: give at least 2"
+                "k must be at least 2 tokens, got 1: a single token attends to itself alone, so "
+                "the layer is linear and no Theta can be learned"
             )
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ def _real(name: str, value: Any) -> Array:
     except ValueError as error:
         raise UsageError(f"{name} is ragged: it must be an array (n, k, d)") from error
     if found.dtype.kind not in "biuf":
-        raise UsageError(f"{name} of type {found.dtype} given: real numbers are needed")
+        raise UsageError(f"{name} must hold real numbers, got {found.dtype}")
     return np.ascontiguousarray(found, np.float64)
 
 

@@ -56,9 +56,7 @@ def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
     (1, 0)
     """
     if learned.d != truth.d:
-        raise UsageError(
-            f"layers of dimensions {learned.d} and {truth.d} given: they must be equal"
-        )
+        raise UsageError(f"two layers must have one dimension, got {learned.d} and {truth.d}")
     shown = truth.d - truth.constant
     theta = distances(learned.theta[:, :, :shown], truth.theta[:, :, :shown])
     w = distances(learned.w[:, :shown], truth.w[:, :shown])

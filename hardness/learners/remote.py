@@ -72,7 +72,7 @@ class SubprocessLearner:
     def supports(self, family: Family) -> str | None:
         """Every family; what the learner itself says, it says when it runs."""
         if not self.file.is_file():
-            raise UsageError(f"{self.spec} given: there is no file {self.file}")
+            raise UsageError(f"no such file: {self.file}, of {self.spec}")
         if os.name != "posix":
             return "it runs in a process with limits: on Linux or macOS"
         sandboxed()

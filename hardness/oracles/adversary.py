@@ -78,9 +78,7 @@ class Adversary(ABC):
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with no round; raises UsageError for a tolerance that rounding would blur."""
         if tau < _MIN_TAU:
-            raise UsageError(
-                f"tau={tau} given: against the adversary it must be at least {_MIN_TAU}"
-            )
+            raise UsageError(f"tau must be at least {_MIN_TAU} against the adversary, got {tau}")
         self.family, self.tau, self.meter = family, check_tau(tau), meter
         self._rounds: list[Round] = []
 
@@ -185,7 +183,7 @@ class CertificateAdversary(Adversary):
         """Start with nothing ruled out; raises UsageError for other families than parities."""
         if not (isinstance(family, Symmetric) and family.characters):
             raise UsageError(
-                f"{family} given: members are too many to follow one by one, and for more "
+                f"the members of {family} are too many to follow one by one, and for more "
                 "than that only parities have an adversary here"
             )
         super().__init__(family, tau, meter)

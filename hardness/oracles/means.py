@@ -179,7 +179,7 @@ def unlisted(family: Family) -> str | None:
     if family.factor is None:
         return family.lacks("factor")
     if family.members() is None or family.size is None:
-        return f"{family.name} given: its members cannot be listed: give the family `members`"
+        return f"the members of {family.name} cannot be listed: give the family `members`"
     if family.size << family.d - 1 > _LISTED:
         return (
             f"{family} has {family.size} members on 2^{family.d - 1} points: at most 2^27 values "
@@ -302,7 +302,7 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     d = family.d
     if 2 * d > MAX_COORDINATES:
         raise UsageError(
-            f"d={d} given: a query of raw tokens is averaged over 4^d, 2d <= {MAX_COORDINATES}: "
+            f"d must be at most {MAX_COORDINATES // 2} for a query of raw tokens, got {d}: "
             "ask a Character, a Pool, a Table or a Factor of z and the label's factor"
         )
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)

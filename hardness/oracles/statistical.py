@@ -90,5 +90,5 @@ class ExactOracle:
 def check_tau(tau: Fraction) -> Fraction:
     """Refuse a tolerance out of (0, 1]; raises UsageError."""
     if not 0 < tau <= 1:
-        raise UsageError(f"tau={tau} given: it must be above 0 and at most 1")
+        raise UsageError(f"tau must be above 0 and at most 1, got {tau}")
     return tau

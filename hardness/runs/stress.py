@@ -344,7 +344,7 @@ class Stress(Record, frozen=True, kw_only=True):
 
     @property
     def confidence(self) -> Fraction | None:
-        """With which confidence all rungs are held that a learner is said to hold."""
+        """The confidence that every rung reported as held is held."""
         return confidence(self.seeds)
 
     def _rows(self) -> list[TableRow]:

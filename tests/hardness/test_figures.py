@@ -183,7 +183,7 @@ def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, st
 
 
 def test_a_run_of_another_learner_has_no_stages():
-    with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
+    with pytest.raises(DamagedFile, match="got one of pooled:pool=0"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))
 
 

@@ -43,19 +43,19 @@ class Estimator(Gathering):
         made = self.make()
         if not fits(made):
             raise UsageError(
-                f"Estimator: {described(made)} given: an object with fit and predict is needed, or "
-                "what makes one when called without arguments"
+                "Estimator takes an object with fit and predict, or what makes one when called "
+                f"without arguments, got {described(made)}"
             )
         super().__post_init__()
         if self.view == "tokens":
             raise UsageError(
-                "Estimator: view='tokens' given: fit takes rows, so flat, reduced or samples"
+                "view of an Estimator must be flat, reduced or samples, got tokens: fit takes rows"
             )
         if is_classifier(made):
             if self.view in ("flat", "samples"):
                 raise UsageError(
-                    f"Estimator: view={self.view!r} given for {described(made)}: classifiers have "
-                    "the view reduced alone, its classes being the levels of the labels"
+                    f"view of a classifier must be reduced, got {self.view} for {described(made)}: "
+                    "its classes are the levels of the labels"
                 )
             object.__setattr__(self, "view", "reduced")
 

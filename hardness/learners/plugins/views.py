@@ -91,7 +91,7 @@ class Viewed:
             object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
-                f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
+                f"{what}: view must be one of {', '.join(get_args(View))}, got {self.view!r}"
             )
 
     @property
@@ -116,9 +116,7 @@ class Gathering(Viewed, ABC):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
-            raise UsageError(
-                f"examples={self.examples!r} given: an integer of at least 1 is needed"
-            )
+            raise UsageError(f"examples must be an integer of at least 1, got {self.examples!r}")
 
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
@@ -162,8 +160,8 @@ class Function(Gathering):
         super().__post_init__()
         if not callable(self.wrapped) or not takes_examples(self.wrapped):
             raise UsageError(
-                f"Function: {described(self.wrapped)} given: a function learn(x, y) or "
-                "learn(x, y, rng) is needed"
+                "Function takes a function learn(x, y) or learn(x, y, rng), got "
+                + described(self.wrapped)
             )
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:

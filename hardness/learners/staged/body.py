@@ -146,7 +146,7 @@ def extract(
     """
     size = body.u.shape[1]
     if not 1 <= count <= size:
-        raise UsageError(f"count={count} given: the body has 1 to {size} axes")
+        raise UsageError(f"count must be between 1 and {size}, the axes of the body, got {count}")
     chords = np.empty((0, size))
     for _ in range(count):
         _, _, basis = np.linalg.svd(chords, full_matrices=False)
@@ -190,7 +190,7 @@ def _require_point(body: Body) -> None:
     if least > body.epsilon:
         raise StageFailed(
             "body",
-            f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
+            f"epsilon={body.epsilon:.3g}: no Theta meets the {len(body.u)} constraints, with "
             f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals",
         )
 

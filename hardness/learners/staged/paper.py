@@ -138,13 +138,16 @@ def refusal(d: int, heads: int) -> str | None:
     """Say why the stages as stated cannot be run, or None.
 
     >>> refusal(12, 2), refusal(12, 5)
-    (None, "heads=5 given: the paper's net takes 1 to 4 heads, 0 for unknown")
+    (None, 'heads must be between 1 and 4, or 0 for unknown, in mode=paper, got 5')
     """
     if d > LARGEST_D:
         return (
-            f"d={d} given: the paper's linear programs are run up to d={LARGEST_D}: "
+            f"d must be at most {LARGEST_D} for the paper's linear programs, got {d}: "
             "take mode=practical"
         )
     if not 0 <= heads <= MOST_HEADS:
-        return f"heads={heads} given: the paper's net takes 1 to {MOST_HEADS} heads, 0 for unknown"
+        return (
+            f"heads must be between 1 and {MOST_HEADS}, or 0 for unknown, in mode=paper, "
+            f"got {heads}"
+        )
     return None

@@ -167,7 +167,7 @@ def _require_several(progress: Progress, last: bool) -> None:
     if d > SEVERAL_D:
         raise StageFailed("hull", f"several heads at d = {d}: at most d = {SEVERAL_D}")
     if d > MATRIX_D and there < _FIRST_BEYOND * d * d and not last:
-        raise StageFailed("hull", f"{there} examples given", needs=_FIRST_BEYOND * d * d)
+        raise StageFailed("hull", f"{there} examples are too few", needs=_FIRST_BEYOND * d * d)
 
 
 def _require_rank(rank: int, heads: int, k: int) -> None:
@@ -201,7 +201,7 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
             f"{reason}, and of {len(data)} examples only {different} are different, so that more "
             "would tell little: give the number of heads",
         )
-    raise StageFailed("span", f"{reason}, {len(data)} examples given", needs=_GROWTH * len(data))
+    raise StageFailed("span", f"{reason}, with {len(data)} examples", needs=_GROWTH * len(data))
 
 
 def descend(

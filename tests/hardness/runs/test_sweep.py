@@ -65,11 +65,11 @@ def test_what_cannot_run_is_left_out_and_counted(hardness):
     assert len(found.cells) == 4
     (one,) = found.left_out
     assert (one.learner, one.specs) == ("elimination:checks=32", 2)
-    assert one.why.startswith("nice given: it lacks `noisy_parities`")
+    assert one.why.startswith("nice lacks `noisy_parities`")
     Path("x.toml").write_text(text)
     said = hardness("sweep", "x.toml", "--dry-run").out
     assert "x: 4 runs" in said
-    assert "left out of grid 1: elimination on 2 specs: nice given" in " ".join(said.split())
+    assert "left out of grid 1: elimination on 2 specs: nice lacks" in " ".join(said.split())
 
 
 def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ MISTAKES = [  # the file, the place, words of the message
      "did you mean 'width'"),
     (ALONE + "learners = ['gone.py:L']\n", "grid[1].learners[1]", "there is no file"),
     ("[[grid]]\nspecs = 'nice:m=2,k=2,d=4'\nlearners = ['elimination']\n", "grid[1]",
-     "nothing can run: elimination: nice given: it lacks `noisy_parities`"),
+     "nothing can run: elimination: nice lacks `noisy_parities`"),
     ("format = 'hardness-sweep/1'\n" + RUN, "format", "'hardness-sweep/1' given"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\n", "runs", "write [[grid]] with specs"),
     ("[limits]\nretries = 1\n" + RUN, "limits", "leave limits out"),
