@@ -67,16 +67,6 @@ def version_of(run: Run) -> tuple[int, str]:
     return run.revisions.get("learner", -1), str(run.details.get("sha256", ""))
 
 
-def version_words(version: tuple[int, str]) -> str:
-    """Write a version, as "revision 1 4dadd984".
-
-    >>> version_words((2, ""))
-    'revision 2'
-    """
-    revision, origin = version
-    return f"revision {revision}" + (f" {origin[:16]}" if origin else "")
-
-
 def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
     """Group runs by all but spec, learner and seed: what may stand in one comparison.
 

@@ -114,11 +114,6 @@ class Scaling:
     fits: tuple[CostFit, ...]
     certified: tuple[CertifiedGrowth, ...]
 
-    @property
-    def laws(self) -> bool:
-        """Whether anything was fitted."""
-        return any(fit.law for fit in self.fits)
-
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON: values as in the comparison, factors as exact rationals."""
         fits = json_of(self.fits)

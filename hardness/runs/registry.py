@@ -49,14 +49,7 @@ OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them
 KEYS: dict[str, str] = {}  # of those whose runs may be kept: what their callers say of them
 LAYERED = ("staged", "levenberg", "student", "attention")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
-    "elimination",
-    "bruteforce",
-    "mitm",
-    "restricted",
-    "bkw",
-    "modlinear",
-    "primal",
-    "dual",
+    *("elimination", "bruteforce", "mitm", "restricted", "bkw", "modlinear", "primal", "dual"),
 )
 
 
@@ -145,13 +138,8 @@ def _foreign(text: str) -> Learner:
 # What each sees, and which certified numbers bind it.
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
-GRADIENT = (
-    "student",
-    "mlp",
-    "levenberg",
-    "transformer",
-    "attention",
-)  # learners that descend gradients over batches
+# Learners that descend gradients over batches.
+GRADIENT = ("student", "mlp", "levenberg", "transformer", "attention")
 
 VIEWS: dict[View, str] = {
     "tokens": "the tokens and the label of each example, as they are drawn",
@@ -161,60 +149,47 @@ VIEWS: dict[View, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+_FLOOR = ("information-floor",)
+
+
+@dataclass(frozen=True)
 class LearnerClass:
     """Learners that see one kind of thing.
 
-    cost: what they are counted by. bound_by: the quantities of certificates about them.
+    does: what one does, "it ...". cost: what they are counted by. bound_by: the quantities of
+    certificates about them.
     """
 
     name: ClassName
-    does: str  # "it ..."
-    do: str  # "they ..."
+    does: str
     cost: Literal["queries", "examples", "values"]
-    bound_by: tuple[str, ...]
+    bound_by: tuple[str, ...] = _FLOOR
+
+    @property
+    def do(self) -> str:
+        """What several do, "they ..."."""
+        verb, space, rest = self.does.partition(" ")
+        return verb.removesuffix("s") + space + rest.replace(" its ", " their ")
 
 
-CLASSES: dict[ClassName, LearnerClass] = {
-    one.name: one
-    for one in (
-        LearnerClass(
-            name="statistical queries",
-            does="asks for means over examples, answered within a tolerance",
-            do="ask for means over examples, answered within a tolerance",
-            cost="queries",
-            bound_by=("stat-queries", "vstat-queries", "csq-queries"),
-        ),
-        LearnerClass(
-            name="examples",
-            does="learns from single examples",
-            do="learn from single examples",
-            cost="examples",
-            bound_by=("information-floor",),
-        ),
-        LearnerClass(
-            name="gradient",
-            does="descends gradients over batches of examples",
-            do="descend gradients over batches of examples",
-            cost="examples",
-            bound_by=("information-floor",),
-        ),
-        LearnerClass(
-            name="membership",
-            does="asks for labels of tokens of its choice",
-            do="ask for labels of tokens of their choice",
-            cost="values",
-            bound_by=("information-floor",),  # a label that is chosen is a label
-        ),
-        LearnerClass(
-            name="lattice",
-            does="looks for the secret in single examples, by linear algebra, search or lattices",
-            do="look for the secret in single examples, by linear algebra, search or lattices",
-            cost="examples",
-            bound_by=("information-floor",),
-        ),
-    )
-}
+_CLASSES = (
+    LearnerClass(
+        "statistical queries",
+        "asks for means over examples, answered within a tolerance",
+        "queries",
+        ("stat-queries", "vstat-queries", "csq-queries"),
+    ),
+    LearnerClass("examples", "learns from single examples", "examples"),
+    LearnerClass("gradient", "descends gradients over batches of examples", "examples"),
+    # A label that is chosen is a label.
+    LearnerClass("membership", "asks for labels of tokens of its choice", "values"),
+    LearnerClass(
+        "lattice",
+        "looks for the secret in single examples, by linear algebra, search or lattices",
+        "examples",
+    ),
+)
+CLASSES: dict[ClassName, LearnerClass] = {one.name: one for one in _CLASSES}
 
 
 def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
