@@ -25,7 +25,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any, TypeVar
 
 from hardness.learners.boundary import die_with_parent
 from hardness.oracles.budget import restart_peak
@@ -50,22 +50,6 @@ _starting, _at_work = threading.Lock(), threading.Lock()
 
 class Died(Exception):
     """The worker of a batch ended before it gave a result: why."""
-
-
-class Backend(Protocol):
-    """Who does batches."""
-
-    def room(self, flying: int) -> bool:
-        """Whether one more batch may be given, where so many are at work."""
-
-    def submit(self, batch: bytes) -> "Future[Any]":
-        """Have a batch done, which `packed` made."""
-
-    def result(self, future: "Future[Any]") -> Any:
-        """Give what a batch came to; raises Died, and what the work raised."""
-
-    def close(self) -> None:
-        """End all that is at work."""
 
 
 def packed(work: Callable[[Task], Result], given: Task) -> bytes:
