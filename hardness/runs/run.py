@@ -177,11 +177,7 @@ class Run(Record, frozen=True, kw_only=True):
     @property
     def solved(self) -> bool:
         """Whether it passed, in time, and was not ended from outside."""
-        return self.ended_well(self.limited_by)
-
-    def ended_well(self, limited_by: str) -> bool:
-        """Whether it is solved, by what limited it: where many are asked that is known."""
-        return self.passed and not self.late and limited_by != "machine"
+        return self.passed and not self.late and self.limited_by != "machine"
 
     @property
     def limited_by(self) -> Bound:
