@@ -136,8 +136,8 @@ def estimates_table(found: "EstimatesTable") -> str:
 
     said = "; ".join([*settings_words(*found.problems), *contested_words(*found.problems)])
     return captioned(
-        "Attacks: log2 of operations. Marked by * or in bold: the least of a set; by †: the least "
-        "that nobody contests. Estimates by formulas, not bounds.",
+        "Attacks: log2 of operations. Marked by * or in bold: the cheapest for a set; by †: the "
+        "cheapest without disputed heuristics. Estimates by formulas, not bounds.",
         f"{said[0].upper()}{said[1:]}.",
     )
 
