@@ -25,8 +25,8 @@ def comparison_words(found: Comparison) -> str:
     names = dict(zip(found.learner_names, found.learners, strict=True))
     parts = [comparison_table(found)]
     if found.certificates:
-        if any(WORD in part for part in parts):
-            parts.append(_VACUOUS)
+        if WORD in parts[0]:
+            parts.append(wrap(_VACUOUS))
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
     return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
 

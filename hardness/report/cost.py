@@ -133,8 +133,8 @@ def _queries(found: Estimates) -> str:
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return item(
         "Statistical queries",
-        "; ".join(claims) + ". These bounds are proved for learners by statistical queries, with "
-        f"success averaged over {found.average}; they apply to none of the attacks above.",
+        "; ".join(claims) + ". These bounds are proved for learners by statistical queries and "
+        f"apply to none of the attacks above. Success is averaged over {found.average}.",
     )
 
 
