@@ -138,7 +138,7 @@ def page_of_stress(stress: Stress, source: str) -> Page:
     lead = [headline(stress, climb) for climb in stress.climbs]
     drawn = "drawn from the operating system" if stress.drawn else "given"
     seeds = [("base seed", f"{stress.base_seed}, {drawn}: all seeds follow from it")]
-    return _page(f"Climbs of {name}", source, stress.runs, [part], commands, lead, seeds)
+    return _page(f"Levels of {name}", source, stress.runs, [part], commands, lead, seeds)
 
 
 def _page_of_sweep(found: Runs, source: str) -> Page:
@@ -257,7 +257,7 @@ def _command(name: str, source: str, where: str) -> str:
 
 
 def stress_command(stress: Stress) -> str:
-    """Write the command that climbs again on the same instances; empty where none does."""
+    """Write the command that runs the same instances again; empty if there is none."""
     ladder, words = stress.ladder, ["hardness", "stress"]
     for climb in stress.climbs:
         words += ["--reference" if climb.reference else "--learner", climb.asked]

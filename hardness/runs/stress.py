@@ -336,7 +336,7 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         sure, rows = self.confidence, self.rung_rows()
-        label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
+        label = "passed (too few seeds)" if sure is None else f"passed at {float(sure):.2%}"
         last = [label, "", "", *(climb.held for climb in self.climbs)]
         return [*rows, dict(zip(rows[0], last, strict=True))]
 
@@ -346,7 +346,7 @@ class Stress(Record, frozen=True, kw_only=True):
         names = labels([climb.asked for climb in self.climbs])
         return [
             {
-                "rung": rung,
+                "level": rung,
                 common: spec,
                 "certified queries": one.shown,
                 **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
@@ -505,7 +505,7 @@ def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> 
     above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
     return [
         f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
-        f"on rung {rung} is {brief(queries, 3)}: raise --budget-examples, or leave this learner out"
+        f"on level {rung} is {brief(queries, 3)}: raise --budget-examples or leave this learner out"
         for name in names
         for rung, queries in above[:1]
         if queries is not None

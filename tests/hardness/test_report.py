@@ -171,7 +171,7 @@ def test_results_of_a_withdrawn_learner_say_what_serves_and_not_that_they_are_da
     assert "damaged" not in str(seen.value)
 
 
-def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
+def test_a_stress_test_has_a_page_of_its_levels(tmp_path):
     own = ladder_of(["parity:d=8,m=1", "parity:d=24,m=3"])
     found = stress(["elimination", "trivial"], own, 5, base_seed=1)
     found.save(tmp_path / "x.json")
@@ -179,14 +179,14 @@ def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
     says = shown(page)
     wanted = [
         f"of {len(found.runs)} runs passed",
-        "elimination climbs your ladder to rung 2 of 2",
-        "trivial holds no rung of your ladder.",
-        "rung 2: any statistical-query learner needs",
+        "elimination passes levels 1 to 2 of the 2 of your ladder",
+        "trivial passes no level of your ladder.",
+        "level 2: any statistical-query learner needs",
     ]
     places = [says.words.index(one) for one in wanted]
     assert places == sorted(places)
     least = found.certified[1].queries
-    assert ["rung", "parity", "certified queries", "elimination", "trivial"] in says.rows
+    assert ["level", "parity", "certified queries", "elimination", "trivial"] in says.rows
     assert ["2", "d=24,m=3", str(least), "5/5", "not run"] in says.rows
     assert dict(page.versions)["base seed"].startswith("1, given")
     assert shlex.split(stress_command(found))[-4:] == ["--seeds", "5", "--seed", "1"]
