@@ -121,7 +121,7 @@ class Coded(Family):
         return Fraction(1), Fraction(-1)
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[Any]:
-        """Compute the places in `levels` of a member's factors without noise: (n, d) -> (n,).
+        """Compute the indices in `levels` of a member's factors without noise: (n, d) -> (n,).
 
         z: -1 and +1, with z_0 = -1.
         """
@@ -234,7 +234,7 @@ class Coded(Family):
         return self.labelled(x, self.expected(tokens.pack(x)))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known` on packed open tokens: (n, k, words) -> (n,).
+        """Evaluate the factor of `known` on packed informative tokens: (n, k, words) -> (n,).
 
         Raises ToolkitError where members cannot be listed, or are too many.
         """
@@ -273,7 +273,7 @@ class Coded(Family):
 
     @property
     def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens, two rows: what a relative risk of 1 stands for."""
+        """E ||F - known||^2 on informative tokens, two rows: what a relative risk of 1 means."""
         risk = 2 * self.mean_variance
         if risk < 1e-20:
             raise ToolkitError(
@@ -291,7 +291,7 @@ class Coded(Family):
 
     @property
     def risk_bound(self) -> float:
-        """The largest relative loss of a clipped prediction on one open token pair."""
+        """The largest relative loss of a clipped prediction on one informative token pair."""
         return 2 * float(np.ptp(self.means)) ** 2 / self.trivial_risk
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -307,7 +307,7 @@ class Coded(Family):
         return out
 
     def factor_of(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the factor of labels of open tokens, where they have one: (n, 2, d) -> (n,)."""
+        """Read the factor of labels of informative tokens, if they have one: (n, 2, d) -> (n,)."""
         return np.asarray((x[:, :, 0] * y[:, :, 0]).mean(axis=1))
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[np.uint64]:
@@ -335,7 +335,7 @@ class Coded(Family):
         return x
 
     def nearest_level(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the level of labels of open tokens, exactly as `factors` has it: (n,)."""
+        """Read the level of labels of informative tokens, exactly as `factors` has it: (n,)."""
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2
         return levels[np.searchsorted(between, self.factor_of(x, y))]

@@ -126,7 +126,7 @@ class Samples:
 
     @property
     def error(self) -> Integers | None:
-        """The law of b - <a, s> mod q; None where it is 0."""
+        """The distribution of b - <a, s> mod q; None if it is 0."""
         wide = self.family.interval
         return uniform(range(1 - wide, 1)) if wide > 1 else self.family.errors
 
@@ -135,7 +135,7 @@ class Samples:
         return centred(self.b - dot(self.a, np.array(secret, np.int64), self.q), self.q)
 
     def evidence(self, secret: Secret) -> float:
-        """Compute the bits by which the samples favour a secret over labels that are coins.
+        """Compute the bits by which the samples favour a secret over random labels.
 
         log2 of the ratio of the probabilities; minus infinity where a label cannot be. Coins reach
         L bits with a probability of 2^-L at most.

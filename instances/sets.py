@@ -82,7 +82,7 @@ class Symmetric(Coded):
         return self
 
     def problem(self) -> dict[str, Any]:
-        """The places, how many of them are hidden, and what the labels make of them."""
+        """The coordinates, how many of them are hidden, and what the labels make of them."""
         return {
             "kind": "hidden-set",
             "places": self.d - 1,
@@ -100,7 +100,7 @@ class Symmetric(Coded):
 
     @property
     def hides(self) -> HiddenSet:
-        """A set of m places."""
+        """A set of m coordinates."""
         return HiddenSet(
             size=self.m,
             first_step=self.values[0] != self.values[1],
@@ -139,7 +139,7 @@ class Symmetric(Coded):
         return sorted(first) == sorted(second)
 
     def require_member(self, secret: Secret) -> None:
-        """Refuse what is no secret of this family; raises UsageError."""
+        """Refuse what is not a secret of this family; raises UsageError."""
         require(
             len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
             f"a secret must be {self.m} different integers from 1 to {self.d - 1}, got {secret}",
@@ -210,7 +210,7 @@ class Symmetric(Coded):
             )
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer, where float64 and memory hold it: heads that count the places of S."""
+        """Build the layer, if float64 and memory can hold it: heads that count the hidden signs."""
         self.require_float64()
         require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
         self.require_member(secret)

@@ -187,7 +187,7 @@ def test_a_stored_stream_gives_the_same_run(learner, tmp_path):
     assert timeless(stored) == timeless(once(learner, spec))
 
 
-SEVERAL = [pytest.param(spec, LEARNER_SPECS, marks=pytest.mark.slow) for spec in CERTIFIED]
+SEVERAL = [pytest.param(spec, LEARNER_SPECS, marks=pytest.mark.weekly) for spec in CERTIFIED]
 
 
 @pytest.mark.parametrize(("spec", "learners"), [("parity:d=8,m=2", ["elimination"]), *SEVERAL])

@@ -113,7 +113,7 @@ MISTAKES = """\
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20
-2 compare parity:d=6,m=2 --over d=6..8 --seeds 0 | at least 1
+2 compare parity:m=2 --over d=6..8 --seeds 0 | at least 1
 1 compare parity:m=2 --over d=6 --out own | own exists and was kept: it holds no runs
 2 compare parity:m=1 --over d=4 --learner mine.py:fss | did you mean 'fs'? | nothing was
 2 demo out | `hardness demo -h`

@@ -20,7 +20,7 @@ LINES = {  # with a word of what they say
     "inspect SPEC": "sq_leap",
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
-    "compare SPEC --over d=5,6 --learner none": "sq-dimension",
+    "compare signed.py:SignedMajority:m=3 --over d=5,6 --learner none": "sq-dimension",
     "stress --learner trivial --on SPEC --jobs 1": "trivial",
 }
 

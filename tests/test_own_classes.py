@@ -23,7 +23,7 @@ LINES = {  # with a word of what they say
     "certify SPEC --about gd --noise-std 1 --out g.json; check g.json": "named: Conjunctions:d=6",
     "certify SPEC --out c.json; check c.json": "named: Conjunctions:d=6,w=2",
     "compare OF:w=2 --over d=5..6 --learner lowdegree --seeds 1 --jobs 1": "d=6: at least",
-    "compare SPEC --over w=1..2 --learner none": "w=2",
+    "compare OF:d=6 --over w=1..2 --learner none": "w=2",
     "compare OF --over d=5..6 --learner none": "d=6",
     "stress --learner lowdegree --on SPEC --seeds 1 --reference none --jobs 1": "lowdegree",
     "learn lowdegree SPEC": "lowdegree on Conjunctions:d=6,w=2",
@@ -81,7 +81,7 @@ def test_its_bounds_are_those_of_its_table_by_brute_force(conj):
     assert found["average-correlation"] == str(Fraction(np.mean(every)).limit_denominator(10**6))
     needed = math.ceil(math.log2(len(sets) * 2 / 3 / 15))
     assert int(found["information-floor"]) >= max(0, needed)
-    compared = front.compare(SPEC, "d=6,7", "none")
+    compared = front.compare(f"{OF}:w=2", "d=6,7", "none")
     assert compared.bounds("information-floor")[0] == int(found["information-floor"])
     assert compared.certificates[0].to_dict() == front.certify(SPEC).to_dict()
 

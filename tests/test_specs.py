@@ -160,7 +160,10 @@ PROBLEMS = [  # as `estimate` reads them, beyond families
     ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
     ("lwe:n=64,q=3329", "error=gaussian given with no size"),
     ("lwe:n=64,q=3329,error=ternary,weight=8", "unknown parameter of lwe 'weight'"),
-    ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
+    (
+        "lwe:n=64,q=3329,sigma=3,secret=range",
+        "secret=range given with no size: it needs spread=...",
+    ),
     ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
     ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
     ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),

@@ -37,6 +37,7 @@ _MOST = 4000.0  # bits: costs above it are of no interest
 _LN2 = math.log(2)
 _LATTICES, _ETAS = 1 << 15, 1 << 17  # pairs of beta and d, and of these and eta, that are all tried
 _AT_ONCE = 1 << 16  # points that are priced together
+_CHEAP = 40.0  # bits: the least cost is that of a barely reduced lattice
 _TOY = 48  # entries of a secret of which all guesses are tried
 _CLOSE = 1e-9
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
@@ -316,8 +317,9 @@ def search(
 ) -> Point | None:
     """Scan beta, zeta and weights at the best dimension; then all beta, d and eta behind a guess.
 
-    That is done in turns with all guesses near the best, until neither finds less; for small n
-    behind all guesses. price: of arrays, as of a point. What it costs without guesses bounds block
+    Costs below 2^40 are stairs: there all zeta, weights and d are scanned behind LLL too. The rest
+    is done in turns with all guesses near the best, until neither finds less; for small n behind
+    all guesses. price: of arrays, as of a point. What it costs without guesses bounds block
     sizes and, to the power `root`, guesses. None if none decodes.
     """
     n, none = lattice.n, np.zeros(1, np.int64)
@@ -328,6 +330,10 @@ def search(
     def at_best(beta: Integers, zeta: Integers, weight: Integers) -> Array:
         d = lattice.best_dimension(beta, zeta)
         return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
+
+    def after_lll(zeta: Integers, weight: Integers, m: Integers) -> Array:
+        two, least = np.full_like(zeta, 2), np.zeros_like(zeta)
+        return price(two, zeta, weight, n - zeta + m, least)["rop"]
 
     def improved(point: Point, bits: float) -> bool:
         nonlocal best
@@ -351,12 +357,16 @@ def search(
     behind(0, 0)
     if guesses and n > 1:
         guesses.limit(root * best[1])
-        weights = spread(0, guesses.columns - 1, 7, dense=4)
-        beta, zeta, weight = scanned(lattice.blocks(best[1]), places(n), weights)
+        tried = spread(0, guesses.columns - 1, 7, dense=4)
+        beta, zeta, weight = scanned(lattice.blocks(best[1]), places(n), tried)
         near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
         out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
         weights = window(weight, 3, 0, guesses.columns - 1)  # each has a least of its own
         _, zeta, weight = scanned(np.unique(near), np.unique(out), weights)
+        if best[1] < _CHEAP:  # few samples pay there, and costs are stairs: all axes at once
+            few = spread(1, min(lattice.rows, lattice.widest), 24)
+            (far, w, m), _ = scan(after_lll, places(n), tried, few, few=24)
+            starts.append((2, far, w, n - far + m, 0))
         tops = n - 1, guesses.columns - 1
         ends = np.array([(2, 0, 0, 2, 0), (_LARGEST_BLOCK, *tops, lattice.widest, 1 << 10)])
         lower = True
@@ -486,7 +496,7 @@ def decoded(
     guesses: Guesses | None = None,
     root: int = 0,
 ) -> Fields:
-    """Describe an attack at its least cost; root: which of the guesses is stored, none if 0."""
+    """Describe an attack at its least cost; root: of the guesses, which is stored if it is 2."""
     point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
@@ -499,7 +509,7 @@ def decoded(
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
-    stored = at["space"] / root if root else 0.0
+    stored = at["space"] / root if root > 1 else 0.0
     return {
         **{key: at[key] for key in ("rop", "red", "svp", "repetitions", "space")},
         "mem": max(float(lattice.model.memory(max(beta, eta + 1))), stored),

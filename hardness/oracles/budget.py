@@ -19,7 +19,7 @@ _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a learner may use; None is no limit. Raises UsageError for what cannot be a limit.
+    """What a learner may use; None means no limit. Raises UsageError for what cannot be a limit.
 
     Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
     membership queries: labels of tokens that the learner chooses.

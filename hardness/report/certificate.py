@@ -94,13 +94,14 @@ def cheapest_words(spec: str) -> str:
     """
     from hardness.lwe.estimate import estimate_all  # what other certificates do not need
     from hardness.lwe.parameters import parameters_of
+    from hardness.report.cost import cost_words
 
     estimates = estimate_all(parameters_of(parse_stored(spec)), spec)
     if (least := estimates.least) is None:
         return ""
     return (
         f"Of the estimated attacks, {estimates.label(least)} is the cheapest: "
-        f"{least.plainly}; `hardness estimate {brief_spec(spec)}` lists all."
+        f"{cost_words(least)}; `hardness estimate {brief_spec(spec)}` lists all."
     )
 
 

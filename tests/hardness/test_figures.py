@@ -373,6 +373,9 @@ def test_the_phase_diagram_shows_shares_and_the_edge_of_what_is_certified(store)
         assert sides == wanted
     solid, dashed = (ax.collections[0].get_linestyle()[0][1] for ax in panels)
     assert (solid, dashed is not None) == (None, True)  # the bound is about the first alone
+    for budgeted, least in ((True, "the budget"), (False, f"{data['query_budget']:,}")):
+        (legend,) = draw("phase", data | {"budget_given": budgeted}).legends
+        assert f"more queries than {least}" in legend.get_texts()[0].get_text()
     assert "in the worst case over answers within 1/10" in drawn.caption
 
 

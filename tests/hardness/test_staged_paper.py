@@ -118,7 +118,7 @@ def test_a_proxy_needs_enough_rows():
 
 @pytest.mark.parametrize(
     ("m", "d", "n", "given"),
-    [(1, 6, 6_000, 0), pytest.param(2, 8, 10_000, 2, marks=pytest.mark.slow)],
+    [(1, 6, 6_000, 0), pytest.param(2, 8, 10_000, 2, marks=pytest.mark.weekly)],
 )
 def test_the_stages_as_stated_learn_small_layers(m, d, n, given):
     spec = f"nice:m={m},k=2,d={d}"

@@ -210,7 +210,7 @@ def point_of(made, asked):
 
 
 @pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.weekly)])
 def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name, places):
     """Evaluate every formula of a grid, one of a kind, at every other place or at some places.
 
@@ -339,7 +339,7 @@ def test_a_search_that_finds_nothing_ends(monkeypatch):
         hardness.bound("profile:g=majority", solve="d,m", queries=10**6)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_latex_of_formulas_compiles(tmp_path):
     specs = [next(over(name, **grid)) for name, grid in GRIDS.items() if name[:3] != "lwr"]
     made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]

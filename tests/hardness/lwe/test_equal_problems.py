@@ -67,7 +67,7 @@ def close(one):
 
 @pytest.mark.parametrize(
     ("part", "count", "most"),
-    [(0, 4, 24), *(pytest.param(i, 200, 1024, marks=pytest.mark.slow) for i in range(_PARTS))],
+    [(0, 4, 24), *(pytest.param(i, 200, 1024, marks=pytest.mark.weekly) for i in range(_PARTS))],
 )
 def test_more_samples_never_cost_more(part, count, most):
     rng = np.random.default_rng(52)
@@ -83,6 +83,9 @@ def test_more_samples_never_cost_more(part, count, most):
     [
         ("n=120,q=2^13,error=uniform,width=3,secret=ternary", "default", 121, 150),
         ("n=81,q=257,sigma=5.3,secret=gaussian,spread=1.33", "bdgl16", 100, 120),
+        ("n=127,q=12289,error=[0:.97,1:.03],secret=binary", "bdgl16", 381, 2048383),
+        ("n=138,q=2^13,error=[0:.97,1:.03],secret=cbd,spread=7", "bdgl16", 172, 207),
+        ("n=243,q=12289,error=[0:.97,1:.03],secret=range,spread=38", "default", 303, 364),
     ],
 )
 def test_decoding_costs_no_more_with_more_samples_where_blocks_are_small(spec, model, fewer, more):
@@ -122,7 +125,7 @@ def shifted(rng):
     return [",".join(f"{v}:{c}" for v, c in law if v) for law in laws]
 
 
-@pytest.mark.parametrize(("seed", "count"), [(1, 3), pytest.param(2, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "count"), [(1, 3), pytest.param(2, 60, marks=pytest.mark.weekly)])
 def test_a_public_shift_changes_no_cost(seed, count):
     rng = np.random.default_rng(seed)
     for _ in range(count):
