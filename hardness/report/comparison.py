@@ -9,6 +9,7 @@ from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, CertifiedGrowth, Scaling
 from instances.numbers import outward, write
+from instances.spec import kind_of
 
 if TYPE_CHECKING:
     from hardness.runs.least import Least
@@ -28,6 +29,8 @@ def comparison_words(found: Comparison) -> str:
         if WORD in parts[0]:
             parts.append(wrap(_VACUOUS))
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
+    elif kind_of(found.specs[0].partition(":")[0]) is None:
+        parts.append("No bounds are shown: name the family by --family path.py:Name.")
     return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
 
 

@@ -23,6 +23,7 @@ from hardness.report.page import (
 from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.cells import enough
+from hardness.runs.results import read_runs
 from hardness.runs.stress import stress
 from instances.errors import DamagedFile
 from instances.ladders import ladder_of
@@ -199,6 +200,19 @@ def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
     made.updated(runs=ran).save(tmp_path / "results.json")
     found = dict(page_of(tmp_path).versions)
     assert found[f"process of {ran[0].learner}"] == "not sandboxed"
+
+
+def test_a_page_of_thresholds_has_the_command_that_finds_them_again(hardness, tmp_path):
+    call = "least parity:m=1 --over d=5,6 --learner elimination --seeds 6 --jobs 1"
+    assert hardness(*call.split(), "--out", "kept").code == 0
+    [(_, again)] = page_of(tmp_path / "kept").commands
+    found = hardness(*shlex.split(again)[1:], "--jobs", 1, "--json").json
+    kept = json.loads(read_runs("kept").to_json())
+    timed = dict.fromkeys(("thresholds", "pilots", "cells"))
+    assert found | timed == kept | timed
+    assert [one["tried"] for one in found["thresholds"]] == [
+        one["tried"] for one in kept["thresholds"]
+    ]
 
 
 def test_a_page_shows_thresholds_with_the_numbers_of_the_picture(tmp_path):
