@@ -745,12 +745,12 @@ def require_findable(planned: Least) -> None:
     unit, most, share = planned.unit, planned.most, planned.share
     if planned.seeds < LEAST_SEEDS:
         raise UsageError(
-            f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "
+            f"{planned.seeds} seeds: at least {LEAST_SEEDS} are needed, for fewer bound no "
             "median with 95 %"
         )
     if not most >= 1 << (_IN_A_ROW - 1) <= share:
         raise UsageError(
-            f"at most {most} {unit} a run, and {share} a search, given: 4 are the least by which a "
+            f"at most {most} {unit} a run, and {share} a search: 4 are the least by which a "
             "threshold can be confirmed"
         )
     for learner, spec in product(map(parse_learner, planned.learners), planned.specs):
@@ -759,6 +759,6 @@ def require_findable(planned: Least) -> None:
     for spec, floor in zip(planned.specs, planned.floors, strict=True):
         if unit == "examples" and isinstance(floor, int) and most < floor:
             raise UsageError(
-                f"at most {most} examples a run given: below {floor}, the certified floor of "
+                f"at most {most} examples a run: below {floor}, the certified floor of "
                 f"{spec}, no learner has a threshold"
             )

@@ -385,11 +385,11 @@ def planned(
     """Plan a stress test, without runs; raises UsageError for what cannot be."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
-            f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
+            f"{len(learners)} learners, {seeds} seeds: at least one of each, at most "
             f"{_MOST_SEEDS} seeds, are needed"
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
-        raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
+        raise UsageError(f"base_seed={base_seed!r}: an integer of at least 0 is needed")
     named: dict[str, Climber] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
         named.setdefault(climb_of(text).learner, Climber(asked=text.strip(), reference=reference))

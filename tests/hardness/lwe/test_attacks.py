@@ -300,8 +300,11 @@ REFUSED = [
     (lambda: of(KYBER, shape="sage"), "unknown shape 'sage': one of gsa, lgsa, zgsa"),
     (lambda: of(KYBER, success=2), "--success must be a probability from 0.5 to 1 - 1e-12, got 2"),
     (lambda: of("/nonexistent.npz"), "no such file or folder: /nonexistent.npz"),
-    (lambda: of("lwe:q=97,sigma=3", over="n=64,n=80"), "over n=64,n=80 given: write n="),
-    (lambda: of("LWE.Parameters(9,97,ND.Binary,ND.Uniform(3,1))"), "uniform law on 3..1 given"),
+    (lambda: of("lwe:q=97,sigma=3", over="n=64,n=80"), "over n=64,n=80: write n="),
+    (
+        lambda: of("LWE.Parameters(9,97,ND.Binary,ND.Uniform(3,1))"),
+        "uniform law on 3..1: the first",
+    ),
     (lambda: of(KYBER, attack="luck"), "unknown attack 'luck'"),
     (lambda: of("lwe:n=9,q=61,error=none", samples=0), "samples"),
     (lambda: of("lwe:n=20,q=97,sigma=1,samples=30,samples=40"), "samples is given twice"),
@@ -314,14 +317,14 @@ REFUSED = [
         for count in (parameters_of, samples_to_confirm)
         for errors in ("q=5,sigma=9", "q=2,error=cbd,eta=9")
     ),
-    (lambda: grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"]), "h=17 given with n=16"),
+    (lambda: grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"]), "h=17 with n=16"),
     *(
         (lambda key=key: search(TERNARY, key, 128, only=["usvp"]), line)
         for key, line in (
             ("n=64..70", "widen the range"),
             ("n=70..64", "the range is empty"),
-            ("p=2..4", "--find p=2..4 given"),
-            ("q=3329", "--find q=3329 given"),
+            ("p=2..4", "--find p=2..4"),
+            ("q=3329", "--find q=3329"),
         )
     ),
     (
@@ -336,7 +339,7 @@ def test_what_is_no_question_is_refused_in_one_line():
     assert not_refused(UsageError, cases) == []
     found = grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=8,17"], only=["brute-force"])
     assert found.cells[0].least
-    assert "h=17 given with n=16" in found.cells[1].reason
+    assert "h=17 with n=16" in found.cells[1].reason
 
 
 def test_statistical_queries_stand_apart():
