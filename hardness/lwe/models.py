@@ -267,7 +267,7 @@ class Setting:
         """Refuse a probability that no attack or every coin has; raises UsageError."""
         require(
             0.5 <= self.success <= MOST_SUCCESS,
-            f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
+            f"success={self.success!r}: a probability from 0.5 to 1 - 1e-12",
         )
 
 

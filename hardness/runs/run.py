@@ -444,7 +444,7 @@ def _oracle(
     tau: Fraction,
 ) -> "ExampleOracle | QueryOracle | ValueOracle | ChoiceOracle":
     if name not in get_args(OracleName):
-        raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
+        raise UsageError(f"oracle {name!r}: one of {', '.join(get_args(OracleName))}")
     if learner.access == "examples":
         return _examples(source, instance, meter)
     if learner.access == "values":
