@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome
-from hardness.learners.plugins.objects import described
-from hardness.learners.plugins.views import Data, Gathering, Predicts, checked
+from hardness.learners.plugins.views import Data, Gathering, Predicts, checked, described
 from hardness.learners.reduced import known_factor
 from instances.coded import Coded, require_coded
 from instances.errors import UsageError
@@ -42,20 +41,14 @@ class Estimator(Gathering):
     def __post_init__(self) -> None:
         made = self.make()
         if not fits(made):
-            raise UsageError(
-                f"Estimator: {described(made)} given: an object with fit and predict is needed, or "
-                "what makes one when called without arguments"
-            )
+            raise UsageError(f"{described(made)} given: an object with fit and predict is needed")
         super().__post_init__()
         if self.view == "tokens":
-            raise UsageError(
-                "Estimator: view='tokens' given: fit takes rows, so flat, reduced or samples"
-            )
+            raise UsageError("Estimator: view='tokens' given: fit takes flat, reduced or samples")
         if is_classifier(made):
             if self.view in ("flat", "samples"):
                 raise UsageError(
-                    f"Estimator: view={self.view!r} given for {described(made)}: classifiers have "
-                    "the view reduced alone, its classes being the levels of the labels"
+                    f"view={self.view!r} given: classifiers have the view reduced alone"
                 )
             object.__setattr__(self, "view", "reduced")
 
@@ -119,11 +112,7 @@ def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[
     fitted = _fitted(estimator, z, codes.astype(np.int64))
     if hasattr(fitted, "predict_proba"):
         levels = family.factors[np.asarray(getattr(fitted, "classes_", classes), np.intp)]
-
-        def expected(z: Array) -> Array:
-            return checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
-
-        return expected
+        return lambda z: checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
 
     def decided(z: Array) -> Array:
         codes = checked(fitted.predict(z), (len(z),)).astype(np.intp)
