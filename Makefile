@@ -12,11 +12,11 @@ export PYTHONDONTWRITEBYTECODE :=
 # One process of tests a core and one more, since some wait for others' processes to end; eight at
 # most: each takes 0.6 GB. Who is done takes from the others.
 CORES ?= $$(($$(getconf _NPROCESSORS_ONLN) + 1))
-TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
+TESTS := $(BIN)/python -m pytest --durations 20 --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster ladder-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow weekly test-weekly test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster ladder-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -24,9 +24,16 @@ demo: $(VENV)/.core
 test: $(VENV)/.test
 	$(TESTS)
 
-# More cases, and longer ones, of what `make test` holds too.
+# What users see where that takes long: pages of the manual, figures, the table of the README.
 test-slow: $(VENV)/.test
-	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|boundary\.driving" tests)
+	$(TESTS) -m slow $$(grep -rl --include="test_*.py" "mark\.slow" tests)
+
+# More cases of what `make test` holds on fewer, the numerical tests as the oldest kernel rounds, and
+# 100,000 forged certificates: once a week.
+weekly: test-weekly test-kernels forge
+
+test-weekly: $(VENV)/.test
+	$(TESTS) -m weekly $$(grep -rl --include="test_*.py" "mark\.weekly" tests)
 
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test

@@ -106,7 +106,7 @@ def main() -> None:
     )
     table(
         "What named instances cost\n\n"
-        "`hardness estimate NAME`: the least of all formulas, in log2 of operations, and the "
+        "`hardness estimate NAME`: the minimum of all formulas, in log2 of operations, and the "
         "core-SVP figure of the primal attack; a dash says that the model does not speak.",
         "| name | least | rop | usvp: β | d | core-SVP |",
         estimates(),

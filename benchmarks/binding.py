@@ -15,7 +15,6 @@ from timing import table
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import bound
 from hardness.report.text import shown_risk
-from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier, claims, number
 from hardness.runs.classes import CLASSES, LearnerClass, class_of
 from hardness.runs.names import brief_spec, short
@@ -63,8 +62,9 @@ def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, fl
     """Rank a learner: who solved at the least cost, else who solved most, else by risk."""
     passed, said = sum(run.solved for run in runs), f"`{short(name)}`"
     risks = [run.risk for run in runs if run.risk is not None]
-    cost, risk = getattr(tally(runs), of.cost), median(risks) if risks else None
+    risk = median(risks) if risks else None
     if passed:
+        cost = median(run.used(of.cost) for run in runs if run.solved)
         shown = f"{round(cost):,}" if cost < 10**7 else brief(round(cost), 3)
         rank = (0.0, cost) if passed >= SHARE * len(runs) else (1.0, -passed)
         return rank, f"{said} {shown}, {passed}/{len(runs)}"

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from hardness.lwe.attacks.usvp import Embedding
 from hardness.lwe.decoding import Decoding, Guesses
-from hardness.lwe.embedding import Embedding
 from hardness.lwe.estimate import estimate_attack
 from hardness.lwe.models import MODELS, Setting, log_delta
 from hardness.lwe.parameters import LweParameters, parse_parameters

@@ -31,19 +31,16 @@ INTRODUCTION = f"""\
 
 Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the learners in
 `docs/examples/` and of built-in ones, with `--seed {SEED}` and the ladder's own budgets.
-[What a rung means](rungs.md). The ladder has {{rungs}} rungs.
+[What it means to pass a level](rungs.md). The ladder has {{rungs}} levels.
 
-*Held*: with confidence 31/32 for each learner alone it passes on more than half of the
-instances of this rung and of all below it. *Touched*: the highest rung on which any of
-five seeds passed. Costs are medians of what passed on the rung held.
+*Passes*: the highest level up to which the learner, with confidence 31/32 for each learner alone,
+solves more than half of the instances of every level. *Solved once*: the highest level on
+which any of five seeds was solved. Costs are medians of the solved runs on the level passed.
 """
 END = """\
-The seconds of a rung (60) are wall time on this machine. Where *seconds spent* stands,
-a faster machine may climb higher. Elsewhere learners ended by themselves, or without
-examples. Seconds are those of learning; predicting is measured apart.
-
-Certified queries are those of any statistical-query learner to STAT(1/10), where
-answers are as bad as they may be. `elimination` is no such learner.
+The seconds of a level (60) are wall time on this machine. If *seconds spent* is printed,
+a faster machine may pass more levels. Otherwise learners ended by themselves, or without
+examples. Seconds are the time of learning; predicting is measured separately.
 """
 
 
@@ -82,7 +79,7 @@ def main() -> None:
     hardness(*call, *named, cwd=ROOT)
     found = Stress.load(out)
     print(INTRODUCTION.format(rungs=len(found.ladder.rungs)), end="")
-    header = "| learner | held | rung | examples | seconds | touched | on the next rung |"
+    header = "| learner | passes | spec | examples | seconds | solved once | on the next level |"
     for reference, title in ((False, "Learners of others"), (True, "Built-in learners")):
         table(title, header, (row(one) for one in found.climbs if one.reference is reference))
     print(f"\n{END}")

@@ -179,7 +179,7 @@ def main() -> None:
     model = next((s.split(":")[1].strip() for s in flags.splitlines() if "model name" in s), "?")
     print(
         "# Benchmarks\n\nPrinted by `make bench`: ratios within one run, on one core. Absolute "
-        "figures are those of the machine named below.\n\n"
+        "figures were measured on the machine named below.\n\n"
         f"{model}, Python {platform.python_version()}, numpy {np.__version__}."
     )
     table("", "| what | figure | against |", rows())

@@ -112,7 +112,7 @@ TABLES: list[tuple[str, str, dict[str, Task]]] = [
         {f"`{spec}`": (f"staged:examples={n}", spec, n) for spec, n in SIZES.items()},
     ),
     (
-        "Beside other learners, each with as many examples as it asks for",
+        "Compared with other learners, each with as many examples as it asks for",
         "layer | learner | examples | error | worst | ≤ 1e-20 | seconds",
         {f"`{spec}` | `{name}`": (name, spec, MANY) for spec in BESIDE for name in LEARNERS},
     ),

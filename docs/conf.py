@@ -1,8 +1,8 @@
 """The manual: `make docs`. Pages are plain markdown, which reads as well where it is stored.
 
 The navigation follows the links of index.md (extensions/navigation.py), keys such as [CL24] lead to
-the references (links.py), docstrings are plain text (docstrings.py), formulas need no network
-(formulas.py).
+the references (links.py), docstrings are plain text (docstrings.py), commands have their help from
+click (commands.py), formulas need no network (formulas.py).
 """
 
 import sys
@@ -19,12 +19,15 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx_click",
     "navigation",
     "docstrings",
+    "commands",
     "links",
     "formulas",
 ]
 exclude_patterns = ["examples", "data", "extensions", "_build"]
+smartquotes_action = "q"  # "--out" keeps its dashes
 suppress_warnings = ["myst.header"]  # a page may begin its sections below the second level
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import lazy_loader
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 
 _found = _find("instances")
 if _found is None or _found.submodule_search_locations is None:

@@ -51,7 +51,7 @@ def make(
     ((100, 7), (20, 7), (100,), (20,))
     """
     if view not in ("tokens", "z"):
-        raise UsageError(f"view={view!r} given: tokens or z")
+        raise UsageError(f"view must be tokens or z, got {view!r}")
     whole = integral("n_samples", n_samples, 0) + integral("test_samples", test_samples, 0)
     instance = _instance(spec, whole, random_state)
     drawn = _tokens(instance, whole) if view == "tokens" else _reduced(instance, whole)

@@ -140,7 +140,7 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
         held = "objects: ragged?" if found.dtype.kind == "O" else f"{found.dtype}"
         raise UsageError(f"{name} holds {held[:60]}: real numbers are needed")
     if found.ndim != shape.strip("(,)").count(",") + 1 or not found.size:
-        raise UsageError(f"{name} of shape {found.shape} given: {shape} is needed, no axis empty")
+        raise UsageError(f"{name} must have the shape {shape}, no axis empty, got {found.shape}")
     require_memory(24 * found.size, f"{name} {found.shape} in float64")
     return found
 

@@ -121,7 +121,7 @@ class Coded(Family):
         return Fraction(1), Fraction(-1)
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[Any]:
-        """Compute the places in `levels` of a member's factors without noise: (n, d) -> (n,).
+        """Compute the indices in `levels` of a member's factors without noise: (n, d) -> (n,).
 
         z: -1 and +1, with z_0 = -1.
         """
@@ -234,7 +234,7 @@ class Coded(Family):
         return self.labelled(x, self.expected(tokens.pack(x)))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known` on packed open tokens: (n, k, words) -> (n,).
+        """Evaluate the factor of `known` on packed informative tokens: (n, k, words) -> (n,).
 
         Raises ToolkitError where members cannot be listed, or are too many.
         """
@@ -273,7 +273,7 @@ class Coded(Family):
 
     @property
     def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens, two rows: what a relative risk of 1 stands for."""
+        """E ||F - known||^2 on informative tokens, two rows: what a relative risk of 1 means."""
         risk = 2 * self.mean_variance
         if risk < 1e-20:
             raise ToolkitError(
@@ -291,7 +291,7 @@ class Coded(Family):
 
     @property
     def risk_bound(self) -> float:
-        """The largest relative loss of a clipped prediction on one open token pair."""
+        """The largest relative loss of a clipped prediction on one informative token pair."""
         return 2 * float(np.ptp(self.means)) ** 2 / self.trivial_risk
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -307,7 +307,7 @@ class Coded(Family):
         return out
 
     def factor_of(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the factor of labels of open tokens, where they have one: (n, 2, d) -> (n,)."""
+        """Read the factor of labels of informative tokens, if they have one: (n, 2, d) -> (n,)."""
         return np.asarray((x[:, :, 0] * y[:, :, 0]).mean(axis=1))
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[np.uint64]:
@@ -335,7 +335,7 @@ class Coded(Family):
         return x
 
     def nearest_level(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the level of labels of open tokens, exactly as `factors` has it: (n,)."""
+        """Read the level of labels of informative tokens, exactly as `factors` has it: (n,)."""
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2
         return levels[np.searchsorted(between, self.factor_of(x, y))]
@@ -364,14 +364,14 @@ class Coded(Family):
         members = self.members() if self.size is not None and self.size <= limit else None
         if members is None or self.size is None:
             raise UsageError(
-                f"{self.spec[:200]} given: up to {limit} members are enumerated, which `members` "
-                "of the family lists: take smaller parameters"
+                f"{self.spec[:200]} has too many members: `members` of the family may list up to "
+                f"{limit}: take smaller parameters"
             )
         secrets = tuple(islice(members, self.size + 1))
         if len(secrets) != self.size or len(set(secrets)) != self.size:
             more = "more" if len(secrets) > self.size else f"{len(set(secrets))} different ones"
             raise UsageError(
-                f"{self.spec[:200]} given: its size is {self.size}, and `members` lists {more}: "
+                f"{self.spec[:200]} has the size {self.size}, and its `members` lists {more}: "
                 "fix one of them"
             )
         return secrets
@@ -434,7 +434,7 @@ def require_coded(family: Family) -> Coded:
 def as_coded(examples: Examples) -> CodedExamples:
     """Narrow examples to packed ones; raises UsageError for others."""
     if not isinstance(examples, CodedExamples):
-        raise UsageError(f"{examples.family.name} given: examples of packed tokens are needed")
+        raise UsageError(f"examples must have packed tokens, got those of {examples.family.name}")
     return examples
 
 

@@ -12,7 +12,7 @@ _LONGEST, _QUOTED = 1000, 100  # characters of a message, and of what it quotes
 
 
 class ToolkitError(Exception):
-    """Something could not be done; the message says what was given, what is allowed, what to do."""
+    """Something could not be done; the message says what is wrong, what is allowed, what to do."""
 
     exit_code = 1
 

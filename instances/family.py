@@ -271,10 +271,10 @@ class Family(ABC):
         """Say in one line that the family does not offer something, and which families do.
 
         >>> from instances import parse
-        >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:60]
-        'nice given: it lacks `hidden_sets`, hidden sets of one size,'
+        >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:50]
+        'nice lacks `hidden_sets`, hidden sets of one size,'
         """
-        return f"{self.name} given: it lacks `{offer}`, {OFFERS[offer]}"
+        return f"{self.name} lacks `{offer}`, {OFFERS[offer]}"
 
     def refuse(self, offer: str) -> NoReturn:
         """Raise UsageError: the family does not offer what is needed."""

@@ -307,7 +307,7 @@ def load_layer(path: Path) -> AttentionLayer:
     """
     if path.suffix not in (".npz", ".safetensors"):
         raise UsageError(
-            f"{path} given: a layer is read from .npz or .safetensors; write one by "
+            f"a layer's file must end in .npz or .safetensors, got {path}; write one by "
             "AttentionLayer.from_torch(module).save('layer.npz')"
         )
     arrays, meta = read_arrays(path)

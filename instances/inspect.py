@@ -90,8 +90,8 @@ def head_sizes(matrices: Array) -> HeadSizes:
     largest = float(np.abs(matrices).max())
     if largest and not 1 / _LARGEST <= largest <= _LARGEST:
         raise UsageError(
-            f"heads with entries up to {largest:.1g} given: between {1 / _LARGEST:g} and "
-            f"{_LARGEST:g} their squares can be computed: scale them"
+            f"the largest entry of the heads must be between {1 / _LARGEST:g} and {_LARGEST:g}, "
+            f"got {largest:.1g}: scale them"
         )
     rows = matrices.reshape(len(matrices), -1)
     products = rows @ rows.T

@@ -50,7 +50,7 @@ class Ladder:
 
     def __post_init__(self) -> None:
         if not self.rungs:
-            raise UsageError(f"{self.name} given without rungs: a ladder has at least one")
+            raise UsageError(f"a ladder must have at least one level, {self.name} has none")
 
     @cached_property
     def asked(self) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ class AttentionLayer:
         for name in ("theta", "w"):
             given = np.array(getattr(self, name), np.float64, order="C")
             if given.ndim != 3 or given.shape[1] != given.shape[2] or not given.size:
-                raise UsageError(f"{name} of shape {given.shape} given: it must be (m, d, d)")
+                raise UsageError(f"{name} must have the shape (m, d, d), got {given.shape}")
             if not np.isfinite(given).all():
                 raise UsageError(f"{name} has entries that are not finite")
             given.setflags(write=False)
@@ -50,7 +50,7 @@ class AttentionLayer:
         if self.theta.shape != self.w.shape:
             raise UsageError(f"theta {self.theta.shape} and w {self.w.shape} differ in shape")
         if self.kind not in get_args(Kind):
-            raise UsageError(f"kind {self.kind!r} given: it must be one of {get_args(Kind)}")
+            raise UsageError(f"kind must be {' or '.join(get_args(Kind))}, got {self.kind!r}")
 
     @classmethod
     def from_qkvo(
@@ -86,7 +86,7 @@ class AttentionLayer:
             for name, part in {"q": q, "k": k, "v": v, "o": o}.items()
         )
         if scale is not None and not isinstance(scale, Real):
-            raise UsageError(f"scale={scale!r} given: a number is needed")
+            raise UsageError(f"scale must be a number, got {scale!r}")
         (m, d, r), s = q.shape, v.shape[2]
         if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, s, d):
             raise UsageError(
@@ -99,7 +99,7 @@ class AttentionLayer:
             if bias is not None:
                 biases[name] = real_array(name, bias, "(d,)" if name == "bo" else "(m, r)")
             if biases[name].shape != shape:
-                raise UsageError(f"{name} of shape {biases[name].shape} given: {shape} is needed")
+                raise UsageError(f"{name} must have the shape {shape}, got {biases[name].shape}")
         require_memory(48 * m * (d + 1) ** 2, f"{m} heads of {d} x {d}")
         constant = any(biases[name].any() for name in ("bq", "bv", "bo"))
         if constant:
@@ -131,15 +131,17 @@ class AttentionLayer:
             return cls(theta=theta, w=w)
         if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
             raise UsageError(
-                f"{type(module).__name__} given: a torch.nn.MultiheadAttention is needed; take "
+                f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}; take "
                 "AttentionLayer.from_qkvo(q, k, v, o) for other layers"
             )
         if module.in_proj_weight is None:
-            raise UsageError("MultiheadAttention with kdim or vdim given: keys and values of x")
+            raise UsageError(
+                "MultiheadAttention must have no kdim and vdim: keys and values are those of x"
+            )
         if module.bias_k is not None or module.add_zero_attn:
             raise UsageError(
-                "MultiheadAttention with add_bias_kv or add_zero_attn given: the layer F(X) has no "
-                "token of its own"
+                "MultiheadAttention must have neither add_bias_kv nor add_zero_attn: the layer "
+                "F(X) has no token of its own"
             )
 
         def numbers(part: Any) -> Any:
@@ -173,7 +175,7 @@ class AttentionLayer:
 
         where = Path(located("path", path))
         if where.suffix not in (".npz", ".safetensors"):
-            raise UsageError(f"{path} given: end its name in .npz or .safetensors")
+            raise UsageError(f"a layer's file must end in .npz or .safetensors, got {path}")
         refuse_existing(where, force)
         meta = {"format": LAYER, "kind": self.kind} | ({"constant": True} if self.constant else {})
         write_tensors(where, {"theta": self.theta, "w": self.w}, meta, mode=0o600)
@@ -182,7 +184,7 @@ class AttentionLayer:
         """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""
         x = np.asarray(x)
         if x.ndim != 3 or x.shape[2] != self.d:
-            raise UsageError(f"tokens of shape {x.shape} given: (n, k, {self.d}) is needed")
+            raise UsageError(f"tokens must have the shape (n, k, {self.d}), got {x.shape}")
         out = np.empty(x.shape, np.float64)
         n, k, d = x.shape
         batch = max(1, _BATCH_BYTES // (8 * k * (3 * d + 2 * k)))

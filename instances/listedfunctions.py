@@ -327,9 +327,7 @@ class ListedFunctions(Coded):
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Refuse: raises UsageError."""
-        raise UsageError(
-            "functions of a file given: no attention layer is known that has their labels"
-        )
+        raise UsageError("no attention layer is known that has the labels of functions of a file")
 
 
 @lru_cache(_KEPT)
@@ -356,9 +354,7 @@ def _tables(functions: Functions) -> NDArray[np.bool_]:
     Raises UsageError where values are not -1 and +1, or repeat.
     """
     n, count = functions.d, len(functions.functions)
-    require(
-        n <= _MOST_POINTS, f"d={n} given: functions are played on up to 2^{_MOST_POINTS} points"
-    )
+    require(n <= _MOST_POINTS, f"d must be at most {_MOST_POINTS} for functions of a file, got {n}")
     require_memory(2 * count << n, f"the tables of {count} functions")
     places = np.arange(1 << n)
     points = (1 - 2 * (places[:, None] >> np.arange(n) & 1)).astype(np.int8)

@@ -94,7 +94,7 @@ class Modular(Coded):
         {'weight': 6, 'entries': [1, ['1']]}
         """
         reason = obstacle(self)
-        require(not reason, f"{self} given: {reason}")
+        require(not reason, f"{self}: {reason}")
         errors, law = self.errors, self.secrets.law
         counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
         return {
@@ -112,13 +112,13 @@ class Modular(Coded):
         """Refuse moduli and laws of secrets that no theorem here is about; raises UsageError."""
         if not (self.composite or is_power_of_two(self.q) or is_prime(self.q)):
             raise UsageError(
-                f"q={self.q} given with {self.name}: it must be a power of two, whose residues are "
-                f"bits, or a prime, as {1 << self.q.bit_length()} or {next_prime(self.q)}"
+                f"q must be a power of two or a prime for {self.name}, as "
+                f"{1 << self.q.bit_length()} or {next_prime(self.q)}, got {self.q}"
             )
         _ = self.secrets  # which refuses what is out of range
         require(
             self.errors is None or self.interval == 1,
-            f"{self.name} given with errors: each residue needs a code of its own",
+            f"{self.name} takes no errors: each residue needs a code of its own",
         )
 
     # ---- laws and labels
@@ -398,8 +398,8 @@ class Lwr(Modular):
         """Refuse parts of Z_q of different sizes; raises UsageError."""
         require(
             2 <= self.p <= self.q and self.q % self.p == 0,
-            f"p={self.p} given with q={self.q}: p must be at least 2 and divide q, so that every "
-            "part of Z_q has the same size",
+            f"p must be at least 2 and divide q = {self.q}, got {self.p}: every part of Z_q then "
+            "has the same size",
         )
         super().check()
 
@@ -445,19 +445,19 @@ class Lwe(Modular):
         require(
             len(given) == bool(sizes)
             and all(name in sizes and getattr(self, name) > 0 for name in given),
-            f"error={self.error} given with {', '.join(given) or 'no size'}: it needs "
-            f"{' or '.join(f'{name}=...' for name in sizes) or 'no size'} alone, above 0",
+            f"error={self.error} needs {' or '.join(f'{name}=...' for name in sizes) or 'no size'} "
+            f"alone, above 0, got {', '.join(given) or 'no size'}",
         )
         require(
             self.width <= self.q - 1,
-            f"width={self.width} given with q={self.q}: at most q - 1 values",
+            f"width must be at most q - 1 = {self.q - 1}, got {self.width}",
         )
         super().check()
         wide = self.errors.deviation if self.errors else 0.0
         require(
             wide <= 2 * self.q,
-            f"errors of standard deviation {wide:g} given with q={self.q}: labels then say "
-            "nothing, lower it",
+            f"the standard deviation of errors must be at most 2q = {2 * self.q}, got {wide:g}: "
+            "labels then say nothing",
         )
 
     @cached_property
@@ -507,7 +507,7 @@ class Lpn(Modular):
         """Refuse dense secrets of more bits than anybody counts; raises UsageError."""
         most = 1 << 16
         few = self.h > 0 or self.n <= most
-        require(few, f"n={self.n} given without h: at most {most}, or give h")
+        require(few, f"n must be at most {most} if h is 0, got {self.n}: lower n, or set h")
         super().check()
 
     @property

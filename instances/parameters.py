@@ -157,7 +157,7 @@ def split_list(text: str) -> list[str]:
         if character == "," and depth == 0:
             ends.append(place)
     if depth:
-        raise UsageError(f"'{cut(text, 100)}' given: its brackets do not match")
+        raise UsageError(f"brackets do not match in '{cut(text, 100)}'")
     return [text[start + 1 : end].strip() for start, end in pairwise([*ends, len(text)])]
 
 
@@ -167,7 +167,7 @@ def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
     for part in split_list(text) if text.strip() else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
-            raise UsageError(f"'{cut(part, 100)}' given in {what}: write key=value")
+            raise UsageError(f"parameters of {what} must be key=value, got '{cut(part, 100)}'")
         if name not in known:
             raise unknown(f"parameter of {what}", name, known)
         if name in out:
@@ -180,8 +180,8 @@ def word(text: str, what: str) -> str:
     """Read a plain word; raises UsageError."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
         raise UsageError(
-            f"{what}={cut(text, 60)} given: a plain word is needed: "
-            "letters, digits, - and _; commas stand between keys, as in w=2,d=8"
+            f"{what} must be a word of letters, digits, - and _, got {cut(text, 60)}; commas stand "
+            "between keys, as in w=2,d=8"
         )
     return text
 

@@ -67,14 +67,13 @@ class Nice(Dense):
 
     def check(self) -> None:
         """Refuse a rank above d, and a parity that no such layer computes; raises UsageError."""
-        refusal = f"rank={self.rank} given: between 1 and d = {self.d}, or 0 for full"
+        refusal = f"rank must be between 1 and d = {self.d}, or 0 for full, got {self.rank}"
         require(self.rank <= self.d, refusal)
         if self.parity:
             require(
                 self.k == 2 and self.m % 2 == 1 and self.m < self.d,
-                f"parity={self.parity} given with k={self.k}, m={self.m}, d={self.d}: the way to a "
                 "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
-                "bits takes a head more)",
+                f"bits takes a head more), got k={self.k}, m={self.m}, d={self.d}",
             )
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
@@ -152,8 +151,7 @@ class Hidden(Dense):
         """Refuse a hidden set that does not fit, and a rho that parities refuse."""
         require(
             self.hard <= self.d - 1,
-            f"hard={self.hard} given with d={self.d}: the places of the hidden set must be "
-            f"between 1 and d - 1 = {self.d - 1}",
+            f"hard must be between 1 and {self.d - 1} for d = {self.d}, got {self.hard}",
         )
         _ = self.hidden_sets
 

@@ -51,14 +51,14 @@ def columns(values: Mapping[str, Sequence[Any]]) -> "DataFrame":
 
 def dtype(values: Sequence[Any]) -> Any:
     """Choose the type of a column of which no value changes in it; None is missing."""
-    given = [value for value in values if value is not None]
-    kinds = {type(value) for value in given}
+    every = set(map(type, values))
+    kinds = every - {type(None)}
     if kinds == {int}:
-        return "Int64" if max(map(abs, given)) < 2**63 else object
+        return "Int64" if max(map(abs, filter(None, values)), default=0) < 2**63 else object
     if kinds in ({float}, {int, float}):  # of seconds, some as 60 and some as 2.5
         return "Float64"
     if kinds == {bool}:
-        return "bool" if len(given) == len(values) else object
+        return "bool" if kinds == every else object
     return "str" if kinds == {str} else object
 
 

@@ -126,7 +126,7 @@ class Samples:
 
     @property
     def error(self) -> Integers | None:
-        """The law of b - <a, s> mod q; None where it is 0."""
+        """The distribution of b - <a, s> mod q; None if it is 0."""
         wide = self.family.interval
         return uniform(range(1 - wide, 1)) if wide > 1 else self.family.errors
 
@@ -135,7 +135,7 @@ class Samples:
         return centred(self.b - dot(self.a, np.array(secret, np.int64), self.q), self.q)
 
     def evidence(self, secret: Secret) -> float:
-        """Compute the bits by which the samples favour a secret over labels that are coins.
+        """Compute the bits by which the samples favour a secret over random labels.
 
         log2 of the ratio of the probabilities; minus infinity where a label cannot be. Coins reach
         L bits with a probability of 2^-L at most.
@@ -166,14 +166,14 @@ class Samples:
         path = Path(located("path", path))
         ending = path.suffix.lower()
         if ending not in ENDINGS:
-            raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+            raise UsageError(f"a file of samples must end in {', '.join(ENDINGS)}, got {path}")
         refuse_existing(path, force)
         if ending in (".npz", ".safetensors"):
             require_stored(self.family, "samples of it cannot be stored")
             meta = {"format": FORMAT, "spec": self.family.spec, "sha256": self.digest}
             return write_tensors(path, {"a": self.a, "b": self.codes}, meta)
         if not len(self):
-            raise UsageError(f"{path}: no samples given, a text holds at least one")
+            raise UsageError(f"{path} must hold at least one sample, got none")
         if ending == ".txt":
             text = self._challenge(path)
         else:
@@ -191,8 +191,8 @@ class Samples:
         n, q, alpha = self.family.n, self.q, getattr(self.family, "alpha", Fraction(0))
         if "/" in numbers.write(alpha) or not alpha or self.family != Lwe(n=n, q=q, alpha=alpha):
             raise UsageError(
-                f"{path} given: a .txt is a Darmstadt challenge, which can state lwe with alpha "
-                "alone: end the name in .csv or .npz"
+                f"{path} must end in .csv or .npz: a .txt is a Darmstadt challenge, which can "
+                "state lwe with alpha alone"
             )
         b, *rows = (f"[{' '.join(map(str, row))}]" for row in (self.b.tolist(), *self.a.tolist()))
         head = (n, len(self), q, numbers.write(alpha), b)
@@ -326,11 +326,11 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
     else:
         endings = ".txt .npz .safetensors .csv .npy"
-        raise UsageError(f"{path} given: the name of a file of samples ends in {endings}")
+        raise UsageError(f"a file of samples must end in one of {endings}, got {path}")
     stated = stated or _asked(where, family)
     family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
-        raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
+        raise UsageError(f"--spec must fit {path}, of {stated.spec}, got {family.spec}")
     made = _checked(where, arrays, family)
     if sha256 is not None and sha256 != replace(made, family=stated).digest:
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
@@ -410,7 +410,9 @@ def _array(path: Path, name: str) -> NDArray[Any]:
     if path.suffix.lower() == ".csv":
         return _numbers(path)[1]
     if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path} given: an array is read from .npy, .npz, .safetensors or .csv")
+        raise UsageError(
+            f"an array's file must end in .npy, .npz, .safetensors or .csv, got {path}"
+        )
     arrays, _ = read_arrays(path)
     named = [arrays[key] for key in (name, name.upper()) if key in arrays]
     if not named and len(arrays) != 1:

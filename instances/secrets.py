@@ -129,7 +129,7 @@ def centred_binomial(eta: int | Fraction) -> Integers:
     """
     require(
         1 <= eta <= 64 and eta == int(eta),
-        f"eta={eta} given: a centred binomial takes an integer of 1 to 64",
+        f"eta must be an integer between 1 and 64, got {eta}",
     )
     eta = int(eta)
     reach = range(-eta, eta + 1)
@@ -145,7 +145,7 @@ def gaussian(sigma: Fraction | float) -> Integers:
     s = float(sigma)
     require(
         0 < s <= _MAX_SIGMA,
-        f"sigma={s:g} given: a standard deviation above 0, at most {_MAX_SIGMA}",
+        f"sigma must be above 0 and at most {_MAX_SIGMA}, got {s:g}",
     )
     reach = math.ceil(s * math.sqrt(2 * 66 * math.log(2))) + 1
     weights = [Fraction(math.exp(-(x * x) / (2 * s * s))) for x in range(reach + 1)]
@@ -186,24 +186,22 @@ class Secrets:
     def __post_init__(self) -> None:
         require(
             0 <= self.h <= self.n,
-            f"h={self.h} given with n={self.n}: h, the number of entries that are not 0, must be "
-            "between 1 and n, or 0 to leave it open (labels of s = 0 would not depend on tokens)",
+            f"h must be between 1 and n = {self.n}, or 0 to leave it open, got {self.h}",
         )
         require(
             bool(self.spread) == (self.kind in ("gaussian", "cbd")),
-            f"spread={self.spread} given with secret={self.kind}: the standard deviation of "
-            "gaussian or eta of cbd goes there, and 0 for other secrets",
+            "spread must be the standard deviation for secret=gaussian, eta for secret=cbd, and 0 "
+            f"for other secrets, got {self.spread} for secret={self.kind}",
         )
         reach = self.values[-1] if self.entries else 1
         require(
             reach > 0,
-            f"spread={float(self.spread):g} given with secret={self.kind}: all entries are 0, "
-            "raise it",
+            f"spread={float(self.spread):g} is too small for secret={self.kind}: all entries are 0",
         )
         require(
             self.kind in ("binary", "uniform") or 2 * reach < self.q,
-            f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
-            f"least {2 * reach + 1}",
+            f"q must be at least {2 * reach + 1} for secret={self.kind} with entries up to "
+            f"{reach}, got {self.q}",
         )
 
     @cached_property
@@ -322,8 +320,8 @@ class Secrets:
         fixed = f", {self.h} of them not 0" if self.h else ""
         require(
             self.allows(secret),
-            f"secret {str(secret)[:60]} given: {self.n} {self.kind} entries mod {self.q}{fixed} "
-            "and at least one a unit, are needed",
+            f"the secret must have {self.n} {self.kind} entries mod {self.q}{fixed}, at least one "
+            f"a unit, got {str(secret)[:60]}",
         )
 
     def lift(self, residues: Iterable[int]) -> Secret | None:

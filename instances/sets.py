@@ -82,7 +82,7 @@ class Symmetric(Coded):
         return self
 
     def problem(self) -> dict[str, Any]:
-        """The places, how many of them are hidden, and what the labels make of them."""
+        """The coordinates, how many of them are hidden, and what the labels make of them."""
         return {
             "kind": "hidden-set",
             "places": self.d - 1,
@@ -100,7 +100,7 @@ class Symmetric(Coded):
 
     @property
     def hides(self) -> HiddenSet:
-        """A set of m places."""
+        """A set of m coordinates."""
         return HiddenSet(
             size=self.m,
             first_step=self.values[0] != self.values[1],
@@ -139,10 +139,10 @@ class Symmetric(Coded):
         return sorted(first) == sorted(second)
 
     def require_member(self, secret: Secret) -> None:
-        """Refuse what is no secret of this family; raises UsageError."""
+        """Refuse what is not a secret of this family; raises UsageError."""
         require(
             len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
-            f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
+            f"a secret must be {self.m} different integers from 1 to {self.d - 1}, got {secret}",
         )
 
     def check(self) -> None:
@@ -154,7 +154,7 @@ class Symmetric(Coded):
         most = 16
         require(
             self.rho.denominator <= most,
-            f"rho={self.rho} given: its denominator must be at most {most}",
+            f"the denominator of rho must be at most {most}, got {self.rho}",
         )
 
     @property
@@ -210,7 +210,7 @@ class Symmetric(Coded):
             )
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer, where float64 and memory hold it: heads that count the places of S."""
+        """Build the layer, if float64 and memory can hold it: heads that count the hidden signs."""
         self.require_float64()
         require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
         self.require_member(secret)
@@ -316,8 +316,8 @@ class Profile(Symmetric):
         self.require_profile()
         require(
             self.m <= self.d - 2,
-            f"m={self.m} given with d={self.d}: there is one member only, nothing is hidden; "
-            f"m may be up to d - 2 = {self.d - 2}",
+            f"m must be between 1 and {self.d - 2} for d = {self.d}, got {self.m}: there is one "
+            "member only, nothing is hidden",
         )
 
     @cached_property
@@ -332,13 +332,13 @@ class Profile(Symmetric):
         object.__setattr__(self, "g", Profiled(text))
         require(
             len(set(values)) > 1,
-            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
+            f"g={self.g} is {values[0]} for every h = 0..{self.m}, which is constant: "
             "nothing is hidden; g=majority is one",
         )
         require(
             len(self.levels) <= 256,
-            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
-            "at most 256 are allowed: lower m",
+            f"labels must take at most 256 values, got {len(self.levels)} of g={self.g} with "
+            f"noise={self.noise}: lower m",
         )
 
 
@@ -435,15 +435,15 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
         )
         require(
             len(listed_values) == m + 1,
-            f"g={text[:60]} given with m={m}: a list needs m + 1 = {m + 1} values, one for each "
-            f"h = 0..{m}, not {len(listed_values)}",
+            f"g must list {m + 1} values for m = {m}, one for each h = 0..{m}, got "
+            f"{len(listed_values)}: {text[:60]}",
         )
         return listed_values
     named = _NAMED.fullmatch(text)
     if not named:
         raise UsageError(
-            f"g={text[:60]} given: majority, parity, mod(k), threshold(k) with k above 0, or a "
-            "list of m + 1 numbers, as [1,-1/2,0], are profiles"
+            "g must be majority, parity, mod(k), threshold(k) with k above 0, or a list of m + 1 "
+            f"numbers, as [1,-1/2,0], got {text[:60]}"
         )
     k = int(named[2] or 0)
     plus = {

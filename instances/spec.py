@@ -130,7 +130,7 @@ def parse_stored(text: str) -> Family:
             raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
         if Path(name).suffix in OF_DATA:
             raise UsageError(
-                f"{name[:200]} given: a SPEC belongs there; `hardness learn` takes data of yours"
+                f"SPEC must name a family, got {name[:200]}; `hardness learn` takes data of yours"
             )
         both = [*known(), *catalog()]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
@@ -180,7 +180,7 @@ def know(family: OwnFamily) -> None:
     """
     name = family.kind.name
     if name in {*FAMILIES, *GIVEN, *catalog()}:
-        raise UsageError(f"{family.path} given: the name '{name}' is taken: name it differently")
+        raise UsageError(f"the name '{name}' of {family.path} is taken: name it differently")
     OWN[name] = family
 
 
@@ -196,12 +196,12 @@ def own_families(texts: Iterable[str]) -> Iterator[None]:
             name = family.name if isinstance(family, Family) else family.partition(":")[0]
             if name not in OWN:
                 raise UsageError(
-                    f"{text} given: path.py:Name of a family is needed, whose fields are integers, "
-                    "numbers or words"
+                    "a family of a file must be path.py:Name, its fields integers, numbers or "
+                    f"words, got {text}"
                 )
             if name in others and others[name] != OWN[name]:
                 raise UsageError(
-                    f"{OWN[name].path} given: the name '{name}' is taken by {others[name].path}: "
+                    f"the name '{name}' of {OWN[name].path} is taken by {others[name].path}: "
                     "name it differently"
                 )
         OWN.update({**before, **OWN})
@@ -225,7 +225,7 @@ def require_spec(family: Family, what: str) -> None:
     """Refuse what reads the family's spec again, for a family that no spec names."""
     if kind_of(family.name) is not type(family):
         raise UsageError(
-            f"{family.name} given: a spec cannot name it, as its fields are not all integers, "
+            f"no spec can name {family.name}, as its fields are not all integers, "
             f"numbers or words: {what}"
         )
 
@@ -303,7 +303,7 @@ def _sound(family: Family) -> Family:
         shares = coded.shares if coded and coded.linear_forms is None else None
 
     def need(good: bool, message: str) -> None:
-        require(good, f"{family.name} given: {message}")
+        require(good, f"{family.name}: {message}")
 
     said = "its spec is not its name and fields: leave `spec` as it is"
     need(spec == canonical(family, family.name), said)
@@ -355,7 +355,7 @@ def spec_of_object(thing: Any) -> str | None:
         again = functions_of(spec)
         require(
             again is not None and again.like(source.functions(spec, parameters, thing)),
-            f"an object of {name} given: made again as {spec} it has other functions: let the "
+            f"an object of {name} has other functions when made again as {spec}: let the "
             "parameters say which",
         )
     return spec
@@ -364,10 +364,10 @@ def spec_of_object(thing: Any) -> str | None:
 def _parts(thing: Any) -> tuple[Any, dict[str, Any]]:
     """Return the class or function behind an object, and the parameters that it was made with."""
     if isinstance(thing, partial):
-        require(not thing.args, "a partial of places given: name its parameters, as w=3")
+        require(not thing.args, "a partial must name its parameters, as w=3")
         name = getattr(thing.func, "__name__", thing.func)
         odd = ", ".join(key for key, value in thing.keywords.items() if not is_written(value))
-        wrong = f"a partial of {name} given: no spec writes its {odd}"
+        wrong = f"no spec can write {odd} of a partial of {name}"
         require(not odd, f"{wrong}: numbers and words without a comma are needed")
         return thing.func, thing.keywords
     if isinstance(thing, Family):
@@ -376,7 +376,7 @@ def _parts(thing: Any) -> tuple[Any, dict[str, Any]]:
         return thing, {}
     names = [f.name for f in parameters_of(type(thing))]
     lacking = [name for name in names if not hasattr(thing, name)]
-    wrong = f"an object of {type(thing).__name__} given: it does not keep {', '.join(lacking)}"
+    wrong = f"an object of {type(thing).__name__} does not keep {', '.join(lacking)}"
     require(not lacking, f"{wrong}: write self.{(lacking or [''])[0]} = ... in it")
     return type(thing), {name: getattr(thing, name) for name in names}
 

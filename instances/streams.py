@@ -25,7 +25,7 @@ def key(seed: int, *axes: str | int) -> tuple[int, int]:
     False
     """
     if seed < 0:
-        raise UsageError(f"seed {seed} given: a seed is an integer of at least 0")
+        raise UsageError(f"a seed must be an integer of at least 0, got {seed}")
     digest = hashlib.sha256(json.dumps(["hardness", str(seed), *axes]).encode()).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:16], "little")
 

@@ -60,7 +60,7 @@ class Teacher(Dense):
 
     def check(self) -> None:
         """Refuse tokens of a constant alone; raises UsageError."""
-        require(self.d > self.constant, f"d={self.d} given: with a constant d is at least 2")
+        require(self.d > self.constant, f"d must be at least 2 with a constant, got {self.d}")
 
     @property
     def law(self) -> TokenLaw:
@@ -76,7 +76,7 @@ class Teacher(Dense):
     def draw(self, rng: np.random.Generator) -> NoReturn:
         """Refuse: nothing is drawn."""
         raise UsageError(
-            "teacher given: a layer has to be given, it is not drawn: write hardness learn LEARNER "
+            "a teacher is a layer of yours, it is not drawn: write hardness learn LEARNER "
             "--teacher layer.safetensors"
         )
 
@@ -106,8 +106,8 @@ def teach(
     """
     if layer.kind != "softmax":
         raise UsageError(
-            f"a layer of {layer.kind} attention given: the layers of a teacher are of softmax "
-            "attention; `hardness learn lifted linear:...` learns random ones without it"
+            f"a teacher must have softmax attention, got {layer.kind} attention; "
+            "`hardness learn lifted linear:...` learns random ones without it"
         )
     family = Teacher(
         m=layer.m, k=k, d=layer.d, tokens=tokens, noise=noise, constant=int(layer.constant)

@@ -58,7 +58,7 @@ def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
     [5]
     """
     if not ((x == 1) | (x == -1)).all():
-        raise UsageError("tokens other than -1 and +1 given: this family takes boolean tokens")
+        raise UsageError("tokens of this family must be -1 and +1")
     width = words_per_token(x.shape[-1])
     octets = np.packbits(x < 0, axis=-1, bitorder="little")
     padded = np.zeros((*x.shape[:-1], width * 8), np.uint8)
@@ -127,7 +127,7 @@ def chosen(
     >>> from instances import parse
     >>> chosen(np.ones((1, 2, 8)), parse("parity:d=8,m=3"), signs=True, fixed=[(1, 0, -1)])
     Traceback (most recent call last):
-    instances.errors.UsageError: tokens with 1 in coordinate 0 of token 2 given: it is -1 here
+    instances.errors.UsageError: coordinate 0 of token 2 must be -1, got 1
     """
     try:
         given = np.asarray(x)
@@ -135,19 +135,19 @@ def chosen(
         given = np.empty(0)  # rows of different lengths
     if given.shape[1:] != (family.k, family.d) or given.dtype.kind not in "iuf":
         raise UsageError(
-            f"tokens of type {given.dtype} and shape {given.shape} given: numbers of shape "
-            f"(n, {family.k}, {family.d}) are needed"
+            f"tokens must be numbers of shape (n, {family.k}, {family.d}), got {given.dtype} of "
+            f"shape {given.shape}"
         )
     odd = given[(given != 1) & (given != -1) if signs else ~(np.abs(given) <= _LARGEST)]
     if odd.size:
-        takes = f"{family.name} takes -1 and +1" if signs else f"at most {_LARGEST:g} is allowed"
-        raise UsageError(f"tokens with an entry {odd[0]:g} given: {takes}")
+        allowed = "-1 or +1" if signs else f"at most {_LARGEST:g}"
+        raise UsageError(f"entries of tokens of {family.name} must be {allowed}, got {odd[0]:g}")
     for token, coordinate, value in fixed:
         entries = given[:, token, coordinate]
         if (entries != value).any():
             raise UsageError(
-                f"tokens with {entries[entries != value][0]:g} in coordinate {coordinate} of token "
-                f"{token + 1} given: it is {value:g} here"
+                f"coordinate {coordinate} of token {token + 1} must be {value:g}, got "
+                f"{entries[entries != value][0]:g}"
             )
     return given.astype(np.int8 if signs else np.float64)
 

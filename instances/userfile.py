@@ -66,8 +66,8 @@ def split(text: str) -> FileName | None:
         return FileName(path=Path(parts["path"]), name=parts["name"], parameters=rest)
     if text.endswith(".py") or ".py:" in text:
         raise UsageError(
-            f"'{text}' given: write path.py:Name, Name being defined in the file, or "
-            "path.py:Name:key=value,..."
+            "functions of a file must be path.py:Name, Name being defined in the file, or "
+            f"path.py:Name:key=value,..., got '{text}'"
         )
     return None
 
@@ -230,7 +230,7 @@ def misfit(error: BaseException) -> str | None:
     """Say in one line that a user's file is in use where something else raised; None without."""
     message = f"{type(error).__name__}: {one_line(error, 200)}"
     files = ", ".join(sorted(FILES))
-    return f"{files}: something that is given there does not fit: {message}" if files else None
+    return f"{files}: something defined there does not fit: {message}" if files else None
 
 
 def _place(error: BaseException) -> traceback.FrameSummary | None:

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 from hardness import __version__
+from hardness.report import citation
+from hardness.report.citation import TOOLKIT
 
 ROOT = Path(__file__).parent.parent
 
@@ -145,13 +147,17 @@ def test_a_paper_is_credited_with_its_own_families_alone(hardness):
 
 def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
     entries = re.findall(
-        r"^@\w+\{(\w+),\n(.*?)^\}", (ROOT / "docs/references.bib").read_text(), re.M | re.S
+        r"^@\w+\{(\w+),\n(.*?)^\}",
+        (ROOT / "hardness/report/references.bib").read_text(),
+        re.M | re.S,
     )
     rooms = "\n".join(path.read_text() for path in (ROOT / "hardness/bounds/checker").glob("*.py"))
     cited = re.findall(r'"([A-Z][A-Za-z]*\d\d)"', rooms)
-    assert set(cited) == {key for key, _ in entries}
+    assert {*cited, TOOLKIT} == {key for key, _ in entries}
     listed = " ".join((ROOT / "docs/references.md").read_text().split())
     for key, entry in entries:
+        if key == TOOLKIT:
+            continue
         [about] = re.findall(rf"\*\*{key}\*\* (.*?) Used for:", listed)
         plain = " ".join(entry.replace("{", "").replace("}", "").split())
         [title] = re.findall(r"\btitle = (.*?),(?= \w+ = )", plain)
@@ -167,4 +173,8 @@ def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
 
 def test_the_software_is_cited_as_it_is():
     said = (ROOT / "CITATION.cff").read_text()
+    plain = " ".join(citation.entries()[TOOLKIT].replace("{", "").replace("}", "").split())
+    for field in ("title", "name"):
+        assert re.findall(rf'\b{field}: "(.*)"', said)[0] in plain
+    assert f"note = Version {__version__}," in plain
     assert f"\nversion: {__version__}\n" in said

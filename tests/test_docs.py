@@ -79,7 +79,7 @@ def test_the_commands_of_the_questions_are_run_on_their_pages():
 
 DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
-# Pages whose commands and examples take several seconds: by `make test-slow` too.
+# Pages whose commands and examples take several seconds: by `make test-slow`.
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "regression")),

@@ -74,7 +74,7 @@ def test_a_result_prints_and_goes_into_tables_and_files(made, name, tmp_path):
     held = found.filed()  # without what follows from it
     assert json.loads((tmp_path / "result.json").read_text()) == json.loads(json.dumps(held))
     assert list(pd.read_csv(tmp_path / "result.csv").columns) == list(frame.columns)
-    with pytest.raises(h.ToolkitError, match=r"end its name in \.json"):
+    with pytest.raises(h.ToolkitError, match=r"must end in \.json"):
         found.save(tmp_path / "result.xls")
 
 
@@ -271,9 +271,9 @@ def test_a_figure_is_drawn_of_a_result_as_of_its_file(made, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: h.certify([abs]), "list given: a SPEC, a Family or a folder"),
-        (lambda: h.certify(json), "module given: .*'path.py:Name'"),
-        (lambda: h.verify(3), "int given"),
+        (lambda: h.certify([abs]), "a SPEC, a Family or a folder .*, got list"),
+        (lambda: h.certify(json), "got module; .*'path.py:Name'"),
+        (lambda: h.verify(3), "got int"),
         (lambda: h.certify("parity:d=8,m=3").value("statqueries"), "did you mean 'stat-queries'"),
         (lambda: h.certify("parity:d=8,m=3").integer("floor"), "known: information-floor, "),
     ],

@@ -67,7 +67,7 @@ def test_sigma_is_read_from_a_file_and_others_are_refused(hardness, tmp_path):
     assert hardness(*line, tmp_path / "s.npy").json == wanted
     assert hardness(*line, tmp_path / "s.csv").json == wanted
     bad = {
-        "shape.npy": (np.eye(4), 2, "d = 5 needs"),
+        "shape.npy": (np.eye(4), 2, "must have the shape (5, 5)"),
         "skew.npy": (np.triu(np.ones((5, 5))), 2, "not symmetric"),
         "complex.npy": (np.eye(5) * 1j, 1, "real numbers"),
     }
@@ -97,23 +97,31 @@ def layers(p, q):
 
 LAW = Prompts.named(3, 8, "diag(1,2,3)", "toeplitz(0.5)", 0.3)
 NONE = [
-    (moments, {"n": 1, "d": 0, "highest": 2}, "^n=1, d=0"),
+    (moments, {"n": 1, "d": 0, "highest": 2}, "got n=1, d=0"),
     (moments, {"n": 1, "d": 1, "highest": -1}, "^moments up to -1"),
-    (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "^0 layers given"),
-    (steps.best_steps, {"n": 20, "d": 5, "layers": 1, "noise": -1.0}, "noise=-1"),
+    (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "got 0$"),
+    (
+        steps.best_steps,
+        {"n": 20, "d": 5, "layers": 1, "noise": -1.0},
+        "noise must be between 0 and 1000, got -1",
+    ),
     (steps.chebyshev_steps, {"layers": 2, "low": 0.0, "high": 1.0}, "interval"),
     (steps.limit_loss, {"ratio": 0.0, "layers": 2}, "d/n"),
-    (steps.best_scalars, {"n": 20, "d": 5, "layers": 5}, "5 layers given"),
-    (steps.exact_loss, {"n": 20, "d": 5, "p": [0.0], "q": [0.5, 0.5]}, "one of each"),
+    (steps.best_scalars, {"n": 20, "d": 5, "layers": 5}, "for GD\\+\\+, got 5"),
+    (steps.exact_loss, {"n": 20, "d": 5, "p": [0.0], "q": [0.5, 0.5]}, "one scalar a layer each"),
     (steps.exact_loss, {"n": 20, "d": 5, "p": [0.1] * 5, "q": [0.5] * 5}, "degree above"),
-    (loss_on, {"values": np.ones((1, 5)), "p": [0.0], "q": [0.5], "n": 20}, "at least 2 samples"),
-    (layers, {"p": (2, 3, 3), "q": (3, 3, 3)}, "both must be"),
-    (train, {"law": LAW, "layers": 0}, "layers=0"),
-    (train, {"law": LAW, "layers": 2, "restarts": 0}, "restarts=0"),
-    (train, {"law": LAW, "layers": 2, "samples": -1}, "samples=-1"),
+    (
+        loss_on,
+        {"values": np.ones((1, 5)), "p": [0.0], "q": [0.5], "n": 20},
+        "at least 2 for an error",
+    ),
+    (layers, {"p": (2, 3, 3), "q": (3, 3, 3)}, "must have one shape"),
+    (train, {"law": LAW, "layers": 0}, "layers must be between 1"),
+    (train, {"law": LAW, "layers": 2, "restarts": 0}, "restarts must be between 1"),
+    (train, {"law": LAW, "layers": 2, "samples": -1}, "samples must be between"),
     (train, {"law": LAW, "layers": 2, "samples": 5, "steps": 1, "fresh": 1}, "standard error"),
-    (onelayer.loss, {"law": LAW, "a": np.eye(2)}, r"A of shape \(2, 2\) given: d = 3"),
-    (study, {"law": LAW, "samples": 0}, "samples=0 given: at least 2"),
+    (onelayer.loss, {"law": LAW, "a": np.eye(2)}, r"A must have the shape \(3, 3\), got \(2, 2\)"),
+    (study, {"law": LAW, "samples": 0}, "samples must be at least 2 for a standard error, got 0"),
 ]
 
 

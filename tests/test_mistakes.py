@@ -22,23 +22,23 @@ from instances.spec import OWN
 # An exit code, the line, and words of what it says; `world` makes the files.
 MISTAKES = """\
 2 attack lwr:n=4,q=16,p=2 --learner nothing | unknown learner
-2 attack nice:m=2,k=2,d=8 | nice given: it lacks `linear_forms`
+2 attack nice:m=2,k=2,d=8 | nice lacks `linear_forms`
 2 attack lwr:n=8,q=16,p=2 --learner modlinear | modlinear cannot run on
 2 attack lwe:n=8,q=97,sigma=1 --learner primal,bruteforce | --learner primal --learner bruteforce
 2 attack lwe:n=8,q=97,sigma=1 --spec lwe:n=8,q=97,sigma=1 | for a file of samples
-2 attack primal | it is a learner
+2 attack primal | primal is a learner
 2 attack parity:d=8,m=2 --with primal | It is --learner now
 2 certify partiy:d=8,m=2 | did you mean 'parity'
 2 certify parity d=8 m=2 | arguments (d=8 m=2): see `hardness certify -h`
 2 certify parity:d=8,m=2 --tau x | number
 2 certify parity:d=8,m=2 --tua 0.1 | --tau
-2 certify profile:g=[3,3,3,3],d=8,m=3 | no function of h
+2 certify profile:g=[3,3,3,3],d=8,m=3 | which is constant
 2 certify profile:g=majority,d=8,m=3 --gamma 0 | gamma
 2 certify | SOURCE
 2 certify nowhere.py:Family | no such file
 2 certify mine.py | path.py:Name
 2 certify mine.py:fs --method sampling | --method
-2 certify mine.py:fs --members 3 | 1 to the 2 that there are
+2 certify mine.py:fs --members 3 | members must be between 1 and 2, got 3
 2 certify parity:d=8,m=2 --members 3 | --members does not apply
 2 certify mine.py:one --centred | leave --centred
 2 certify mine.py:Wide | `hardness verify` shows sampled correlations
@@ -54,25 +54,25 @@ MISTAKES = """\
 2 certify nowhere/ | no such file or folder
 1 certify notes.txt | notes.txt is no LWE challenge
 2 certify "" | unknown family
-2 certify two.py:Many | 6000 members | --members 1000
+2 certify two.py:Many | got 6000; --members 1000
 2 certify mixed | 2.npz has d=2 | 3.npz d=3
 1 certify torn | 3.npz
-1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
+1 certify two.py:Real --about kernel | no claim about | -1 and +1 alone
 1 certify two.py:Two --about low-degree --degree 2 | no claim: | low-degree polynomials
 1 certify two.py:Two --about gd | no claim: | one exact mean gradient
 1 certify two.py:Two --about all | no claim: | every bound is vacuous
-2 certify two.py:Two --about kernel --features 1 --members 4 | 1 to the 3
-1 certify lwe:n=4,q=2,error=cbd,eta=1 --about kernel | no claim: | do not depend on the secret
-1 certify nice:m=2,k=2,d=16 --about kernel | no claim: nice given: | whose members are independent
+2 certify two.py:Two --about kernel --features 1 --members 4 | between 1 and 3
+1 certify lwe:n=4,q=2,error=cbd,eta=1 --about kernel | no claim about | do not depend on the secret
+1 certify nice:m=2,k=2,d=16 --about kernel | no claim about nice: | whose members are independent
 1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about gd --noise-std 3 \
   | no claim: labels take more than two values
 1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
   | no claim: | the bits of residues
 1 certify direction:d=100,m=6 --about kernel --features 9 \
   | no claim: eigenvalues of what labels hide
-2 certify lwe:n=4,q=17,sigma=1 --about kernel --features 83521 | 1 to 83520 are allowed
+2 certify lwe:n=4,q=17,sigma=1 --about kernel --features 83521 | between 1 and 83520
 2 certify parity:d=9,m=4 --about low-degree --degree 51 --examples 10 \
-  | up to examples * (m + 1) = 50
+  | at most examples * (m + 1) = 50
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
@@ -81,13 +81,14 @@ MISTAKES = """\
 2 certify parity:d=16,m=3 --about gd --clip 0 --noise-std 1 | got clip=0
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --steps 0 | steps must be an integer of
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --features 9 | --features does not apply
-2 certify parity:d=16,m=3 --about kernel --features 456 | features=456 given: 1 to 455
+2 certify parity:d=16,m=3 --about kernel --features 456 | features must be between 1 and 455,
 2 certify parity:d=16,m=3 --about kernel --steps 5 | --steps does not apply
 2 certify parity:d=16,m=3 --about kernel --risk 1 | risk must be at least 0 and below 1, got 1
 2 certify parity:d=16,m=3 --about low-degree | needs --degree
-2 certify parity:d=16,m=3 --about low-degree --degree 81 --examples 20 | degree=81 given
+2 certify parity:d=16,m=3 --about low-degree --degree 81 --examples 20 \
+  | degree must be at most examples * (m + 1) = 80, got 81
 2 certify parity:d=16,m=3 --about low-degree --degree 8 --examples 5 --sample-degree 6 \
-  | sample_degree=6 given
+  | sample_degree must be at most the 5 examples, got 6
 2 certify parity:d=16,m=3 --about network | network
 2 certify parity:d=8,m=3 --out c.xls | end its name in .json, .csv, .tex, .md, .parquet
 2 certify parity:d=8,m=3 --format xls | 'xls' is not one of
@@ -112,16 +113,16 @@ MISTAKES = """\
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20
-2 compare parity:d=6,m=2 --over d=6..8 --seeds 0 | at least 1
+2 compare parity:m=2 --over d=6..8 --seeds 0 | at least 1
 1 compare parity:m=2 --over d=6 --out own | own exists and was kept: it holds no runs
 2 compare parity:m=1 --over d=4 --learner mine.py:fss | did you mean 'fs'? | nothing was
 2 demo out | `hardness demo -h`
 1 demo --out both | no demo made
 1 demo --out kept | is a file
-2 distinguish mlp nice:m=2,k=2,d=8 | no coins to replace the labels: nice given
+2 distinguish mlp nice:m=2,k=2,d=8 | no coins to replace the labels: nice lacks
 2 distinguish trivial lwr:n=4,q=16,p=2 --trials 1 | trials
 2 estimate nosuch | 'nosuch': `hardness estimate` lists all
-2 estimate nice:m=2,k=2,d=8 | nice given: it lacks `linear_forms`
+2 estimate nice:m=2,k=2,d=8 | nice lacks `linear_forms`
 2 estimate lwe:n=30 | lwe needs q
 2 estimate lwe:n=30,q=521 | it needs sigma=
 2 estimate toy-80 --attack primal | known: arora-gb
@@ -141,8 +142,8 @@ MISTAKES = """\
 2 figure sda parity:d=8,m=2 --out f.svg --width 0.2 | must be between 1 and 100 inches, got 0.2
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
-2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
-2 figure sda two.py:Wide --json | of 2^40 points
+2 figure sda two.py:Real --json | SDA is drawn for members with values -1 and +1
+2 figure sda two.py:Wide --json | has 2^40 points
 2 figure walsh two.py:Real --json | is not -1 or +1
 2 figure correlations c.json --out d.svg | not of a file such as a certificate
 2 generate lwr:n=4,q=16,p=2,beta=40 --out x | the parameter of lwr 'beta' is gone: leave it out
@@ -151,7 +152,7 @@ MISTAKES = """\
 2 generate parity:d=8,m=2 --format csv --out x | safetensors
 1 generate parity:d=8,m=2 --out notes.txt | exists and was kept
 2 generate nice:m=1,k=2,d=4 --samples 5 --out s.npz | lacks `linear_forms`
-2 generate toy-80 --samples 5 --out s.dat | end its name in .csv
+2 generate toy-80 --samples 5 --out s.dat | must end in .csv
 2 generate toy-80 --samples 5 --ring 16 --out s.npz | No such option '--ring'
 2 generate toy-80 --samples 5 --out s.npz --weights | give --weights or --samples, one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
@@ -160,11 +161,11 @@ MISTAKES = """\
 2 icl optimum --sigma diag(1,-1,1,1,1) | not positive definite
 2 icl optimum --n 0 | at least 1
 2 icl optimum --d 1000 | between 1 and 256
-2 icl optimum --sigma diag(1,2) | d = 5 values are needed
+2 icl optimum --sigma diag(1,2) | takes d = 5 values, got 2
 2 icl optimum --sigma nonsense | identity, diag
 2 icl optimum --sigma power(x) | number
 2 icl optimum --sigma nowhere.npy | no such file
-2 icl optimum --noise -1 | at least 0
+2 icl optimum --noise -1 | between 0 and 1000, got -1
 2 icl optimum --samples 1 | samples must be an integer of at least 2, got 1
 2 icl steps --task identity --sigma power(1) | --task inverse
 2 icl train --layers 65 | between 1 and 64
@@ -193,14 +194,14 @@ MISTAKES = """\
 2 learn staged:mode=fast nice:m=2,k=2,d=8 | practical or paper
 2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads must be at least 0, got -1
 2 learn trivial parity:d=8,m=2 --budget-examples 1.5 | an integer such as 200 or 2e4
-2 learn nowhere.py:Learner parity:d=8,m=2 | no file
+2 learn nowhere.py:Learner parity:d=8,m=2 | no such file: nowhere.py
 2 learn mine.py parity:d=8,m=2 | path.py:Name
 2 learn elimination parity:d=8,m=2 --budget-memory 5XB | 5XB
 2 learn elimination mine.py:fs | lacks `noisy_parities`
 2 learn queries,elimination parity:d=8,m=2 | repeat it, as --learner queries
 2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
-2 learn elimination parity:8,2 | write key=value
+2 learn elimination parity:8,2 | must be key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=32,m=3
 2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
@@ -225,7 +226,7 @@ MISTAKES = """\
 2 learn mine.py:fss parity:d=8,m=2 | unknown name 'fss': did you mean 'fs'?
 2 learn loop.py:f parity:d=8,m=1 | loop.py
 2 learn mlp loop.py | loop.py
-2 learners new none.py | a name in Python
+2 learners new none.py | must be one in Python
 2 learners check elimination | built in
 2 learners list student | learners show student
 2 learners show studnt | did you mean 'student'
@@ -238,7 +239,7 @@ MISTAKES = """\
 1 report nowhere --out r.html | nowhere
 1 report notes.txt | a report is of what `hardness compare`
 1 report c.json --out r.html | holds no runs
-2 spectrum --out spectrum.json parity:d=28,m=3 | d may be up to 27
+2 spectrum --out spectrum.json parity:d=28,m=3 | d must be at most 27, got 28
 2 spectrum --out spectrum.json parity:d=64,m=3 --learner elimination | 2^63
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimniation | did you mean 'elimination'
 2 spectrum --out spectrum.json profile:g=majority,d=8,m=3 --learner elimination | cannot run on
@@ -260,13 +261,13 @@ MISTAKES = """\
 2 sweep few.toml --fresh | --fresh needs --out
 2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
 1 sweep few.toml --out notes.txt | notes.txt holds no runs
-2 verify profile:g=h,d=8,m=3 | are profiles
+2 verify profile:g=h,d=8,m=3 | g must be majority
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean
 1 verify parity:d=64,m=30,rho=9/8 | raise rho
 2 verify mine.py:Wide --samples 9 | raise the samples
-1 verify odd | 3.npz | (m, d, r) is needed
+1 verify odd | 3.npz | must have the shape (m, d, r)
 """
 FEW = '[[grid]]\nspecs = "parity:d=8,m=2"\nlearners = ["trivial"]\n'
 # Functions of a file, and what is vacuous of them.
@@ -322,7 +323,7 @@ FILES = [
     (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
     ("class C: d, functions = 6, 3\n", "C", "a int"),
-    ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "values that are no integers"),
+    ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "neither integers nor"),
 ]
 LONG = "x" * 1000
 ODD = [
@@ -336,11 +337,11 @@ ODD = [
         for i, (_, name, word) in enumerate(FILES)
     ),
     *(
-        (f"certify two.py:{name}{about}", 1, "no claim: ")
+        (f"certify two.py:{name}{about}", 1, "no claim")
         for name in ("Same", "Opposite", "Doubled", "Sole", "Halves")
         for about in ABOUT
     ),
-    (f"certify profile:g={'-' * 400}h,d=8,m=3", 2, "are profiles"),
+    (f"certify profile:g={'-' * 400}h,d=8,m=3", 2, "g must be majority"),
     (f"certify {LONG * 5}", 2, "unknown"),
     (f"certify parity:d=1{'0' * 300},m=3", 2, "integer"),
     (f"certify parity:d=8,m=2 --out {'x' * 300}.json", 1, "cannot be written"),

@@ -20,7 +20,7 @@ LINES = {  # with a word of what they say
     "inspect SPEC": "sq_leap",
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
-    "compare SPEC --over d=5,6 --learner none": "sq-dimension",
+    "compare signed.py:SignedMajority:m=3 --over d=5,6 --learner none": "sq-dimension",
     "stress --learner trivial --on SPEC --jobs 1": "trivial",
 }
 
@@ -52,7 +52,7 @@ def test_a_command_works(hardness, signed, lines):
 def test_a_command_names_the_capability_that_is_missing(hardness, signed):
     found = hardness("estimate", SPEC)
     assert found.code == 2
-    found.one_line("signed-majority given: it lacks `linear_forms`", "take ")
+    found.one_line("signed-majority lacks `linear_forms`", "take ")
 
 
 def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed):

@@ -23,7 +23,7 @@ LINES = {  # with a word of what they say
     "certify SPEC --about gd --noise-std 1 --out g.json; check g.json": "named: Conjunctions:d=6",
     "certify SPEC --out c.json; check c.json": "named: Conjunctions:d=6,w=2",
     "compare OF:w=2 --over d=5..6 --learner lowdegree --seeds 1 --jobs 1": "d=6: at least",
-    "compare SPEC --over w=1..2 --learner none": "w=2",
+    "compare OF:d=6 --over w=1..2 --learner none": "w=2",
     "compare OF --over d=5..6 --learner none": "d=6",
     "stress --learner lowdegree --on SPEC --seeds 1 --reference none --jobs 1": "lowdegree",
     "learn lowdegree SPEC": "lowdegree on Conjunctions:d=6,w=2",
@@ -81,7 +81,7 @@ def test_its_bounds_are_those_of_its_table_by_brute_force(conj):
     assert found["average-correlation"] == str(Fraction(np.mean(every)).limit_denominator(10**6))
     needed = math.ceil(math.log2(len(sets) * 2 / 3 / 15))
     assert int(found["information-floor"]) >= max(0, needed)
-    compared = front.compare(SPEC, "d=6,7", "none")
+    compared = front.compare(f"{OF}:w=2", "d=6,7", "none")
     assert compared.bounds("information-floor")[0] == int(found["information-floor"])
     assert compared.certificates[0].to_dict() == front.certify(SPEC).to_dict()
 
@@ -168,13 +168,16 @@ def test_a_class_without_a_file_works_but_has_no_lasting_key(conj):
         (lambda: front.certify(Forgetful(d=6)), "does not keep w: write self.w"),
         (lambda: front.certify(partial(Conj, 6)), "name its parameters"),
         (lambda: front.certify(int), "is of type int"),
-        (lambda: front.certify(partial(Listing, d=5, sizes=(2,))), "no spec writes its sizes"),
-        (lambda: front.certify(Listing(5, (2,))), "it has other functions"),
+        (
+            lambda: front.certify(partial(Listing, d=5, sizes=(2,))),
+            "no spec can write sizes of a partial",
+        ),
+        (lambda: front.certify(Listing(5, (2,))), "has other functions when made again"),
         (
             lambda: front.stress("trivial", on=[around(1)(5), around(2)(6)], seeds=1, jobs=1),
-            "two classes have that name",
+            "two classes have the name",
         ),
-        (lambda: front.certify(3), "int given: a SPEC, a Family or a folder"),
+        (lambda: front.certify(3), "a SPEC, a Family or a folder of `hardness generate`, got int"),
     ):
         with pytest.raises(ToolkitError, match=said):
             call()

@@ -10,6 +10,7 @@ import hardness
 from hardness.bounds.certificate import NoClaim
 from hardness.report.certificate import shown_value
 from hardness.report.claims import sentence
+from hardness.report.cost import cost_words
 from hardness.report.text import credit
 from instances.errors import UsageError
 from instances.spec import FAMILIES
@@ -39,7 +40,7 @@ What the lower bounds count:
   nothing about training without this noise.
 - `low-degree-examples`: with fewer examples no polynomial of the printed degree tells the labels of
   a random member from random labels by one standard deviation. It says nothing about a risk or
-  about other tests. `low-degree-examples-open` counts open examples alone.
+  about other tests. `low-degree-examples-open` counts informative examples alone.
 
 Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
@@ -135,7 +136,7 @@ def assumed(spec):
         "that has 0 as a median. A learner gives a solver for every such distribution, with "
         f"success probability {shown_value(found).partition(',')[0]}; vacuous beyond "
         f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is "
-        f"for uniform errors: `estimate {other}`: {least.name}, {least.plainly}"
+        f"for uniform errors: `estimate {other}`: {least.name}, {cost_words(least)}"
     )
 
 
@@ -147,7 +148,7 @@ def attacks(spec):
         found = hardness.estimate(spec)
     except UsageError:
         return learners
-    least = f"`estimate`: {found.label(found.least)}, {found.least.plainly}"
+    least = f"`estimate`: {found.label(found.least)}, {cost_words(found.least)}"
     return f"{least}. {learners}" if known.easy else least
 
 

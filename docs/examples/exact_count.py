@@ -25,7 +25,7 @@ class ExactCount(Symmetric):
         super().check()
         require(
             0 <= self.t <= self.m <= self.d - 2,
-            f"t={self.t} given with m={self.m}, d={self.d}: t is 0 to m, and m at most d - 2",
+            f"0 <= t <= m <= d - 2 is needed, got t={self.t}, m={self.m}, d={self.d}",
         )
 
     @property

@@ -26,7 +26,10 @@ class SignedMajority(Coded):
     noise: Annotated[Fraction, Range(0, below=Fraction(1, 2))] = Fraction(0)
 
     def check(self):
-        require(self.m % 2 == 1 and self.m < self.d, f"m={self.m} given: odd, below d={self.d}")
+        require(
+            self.m % 2 == 1 and self.m < self.d,
+            f"m must be odd and below d = {self.d}, got {self.m}",
+        )
 
     @property
     def size(self):

@@ -30,7 +30,7 @@ if __name__ == "__main__":
     print("# Tables of in-context regression\n")
     print("Printed by `make studies`, one command after the other on one core of")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, with")
-    print(f"{os.cpu_count()} cores in all. What the numbers say stands in")
+    print(f"{os.cpu_count()} cores in all. The conclusions are in")
     print("[in-context regression](in-context.md). Seeds are 0.")
     for title, line in TABLES.items():
         name, *rest = line.split()

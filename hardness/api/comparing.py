@@ -1,5 +1,6 @@
 """Learners over sizes and up ladders: next to certified bounds and to one another."""
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -10,6 +11,7 @@ from hardness.api.keeping import KeptRuns, kept, read_keeping
 from hardness.api.limits import budget_of
 from instances.arguments import exact, integral, one_of, text_argument
 from instances.errors import UsageError
+from instances.userfile import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +49,7 @@ def compare(
     from hardness.runs.comparison import done, planned, usual
 
     limits, how = read_keeping(more)
-    spec, limit = sources.spec_of(source, "compare"), budget_of(limits)
+    spec, limit = _without(over, source, "compare"), budget_of(limits)
     over, tau = text_argument("over", over), exact("tau", tau)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     names = usual(spec, over) if learner is None else sources.names(learner)
@@ -62,6 +64,20 @@ def compare(
         found = done(asked, do)
         keep(found)
     return found
+
+
+def _without(over: str | None, source: "Source", command: str) -> str:
+    """Give the SPEC of a source; raises UsageError for one in which the parameter stands.
+
+    An object of a class has it always: its value is replaced.
+    """
+    spec = sources.spec_of(source, command)
+    parameter = str(over).partition("=")[0].strip()
+    named = split(spec)
+    stated = named.parameters if named else spec.partition(":")[2]
+    if isinstance(source, str) and re.search(rf"(^|,)\s*{re.escape(parameter)}\s*=", stated):
+        raise UsageError(f"{parameter} stands in {spec[:80]} and in --over: give it once")
+    return spec
 
 
 def command_line(spec: str, over: str, learners: Iterable[str], options: Mapping[str, Any]) -> str:
@@ -107,7 +123,7 @@ def least(
     from hardness.runs.least import PILOTS, done, planned
 
     limits, how = read_keeping(more)
-    names, spec = sources.names(learner), sources.spec_of(source, "least")
+    names, spec = sources.names(learner), _without(over, source, "least")
     within, limit = exact("tau", tau), budget_of(limits)
     over = None if over is None else text_argument("over", over)
     one_of("unit", unit, ("examples", "queries", "values"))

@@ -84,7 +84,8 @@ def kept(
     if how.get("fresh") and (out is None or form):
         raise UsageError("--fresh needs a folder --out: no runs are kept anywhere else")
     file = None if out is None or form else out / NAME
-    with running(how, file, total, label) as runner:
+    rows = asked._kept
+    with running(how, file, total, label, rows) as runner:
         if runner.cache:
             asked = _taken_up(asked, runner.cache, bool(how.get("fresh")))
         earlier = [runner.cache.count] if runner.cache else []
@@ -98,14 +99,16 @@ def kept(
             if runner.cache:
                 _require_same_versions(works, runner.cache)
             if earlier and (many := earlier.pop()):
-                progress.note(f"{many} runs found in {file}, which are not done again")
+                progress.note(f"{many} {rows} found in {file}, which are not done again")
             return list(runner.run(works))
 
         yield asked, do, keep
 
 
 @contextmanager
-def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[Any]":
+def running(
+    how: Any, file: Path | None, total: int, label: str, rows: str = "runs"
+) -> "Iterator[Any]":
     """Give who does jobs, which keeps them in a file of runs; says what is kept where it is cut."""
     from hardness.runs.cache import Cache
     from hardness.runs.jobs import Runner
@@ -129,8 +132,8 @@ def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[An
         ):
             yield runner
     except (KeyboardInterrupt, ToolkitError) as error:
-        many = cache.count if cache else 0
-        said = f"{many} runs are kept in {file}: the same command goes on" if many else ""
+        many = cache.count if cache and cache.in_place else 0
+        said = f"{many} {rows} are kept in {file}: the same command goes on" if many else ""
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"interrupted; {said}" if said else "") from error
         if not said or isinstance(error, UsageError):
@@ -140,7 +143,7 @@ def running(how: Any, file: Path | None, total: int, label: str) -> "Iterator[An
         if cache:
             empty = not cache.count
             cache.close()
-            for one in made if empty else ():  # nothing was done: nothing is left behind
+            for one in made if empty and cache.in_place else ():  # nothing is left behind
                 one.rmdir() if one.is_dir() else one.unlink()
 
 

@@ -38,12 +38,12 @@ def risk(
 
     family = family_of(source)
     if view not in ("tokens", "flat", "z"):
-        raise UsageError(f"view={view!r} given: tokens, flat or z")
+        raise UsageError(f"view must be tokens, flat or z, got {view!r}")
     if is_module(predict):
         predict = predictor(predict)
     predict = getattr(predict, "predict", predict)
     if not callable(predict):
-        raise UsageError(f"a {type(predict).__name__} given: a function predict(x) is needed")
+        raise UsageError(f"predict must be a function predict(x), got a {type(predict).__name__}")
     judged = completed(family, "reduced" if view == "z" else view, predict)
     try:
         found = measure(family.instance(seed), judged)

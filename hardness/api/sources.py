@@ -63,8 +63,8 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     text = functions(source)
     if not (text or isinstance(source, str | PathLike)):
         raise UsageError(
-            f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
-            "is needed; functions of yours are named as 'path.py:Name'"
+            "SOURCE must be a SPEC, a Family or a folder of `hardness generate`, got "
+            f"{type(source).__name__}; functions of yours are named as 'path.py:Name'"
         )
     if path := file_of(text):
         return _held(path, of)
@@ -78,7 +78,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
 
             if text.partition(":")[0] in LEARNERS:
                 raise UsageError(
-                    f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
+                    f"{text[:80]} is a learner: a SPEC or a folder belongs there"
                 ) from error
             if os.sep in text and ":" not in text:
                 raise UsageError(f"no such file or folder: {text[:80]}") from error
@@ -95,7 +95,7 @@ def own_data(source: object, seed: int) -> "Split | None":
         from hardness.runs.own import split
 
         if len(source) != 2:
-            raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
+            raise UsageError(f"data must be a pair (x, y) of arrays, got {type(source).__name__}")
         x, y = source
         return split(x, y, seed)
     if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
@@ -274,5 +274,5 @@ def specs_of(given: "Iterable[Source]", command: str) -> list[str]:
         specs.append(read(spec_of(one, command)))
         name = specs[-1].partition(":")[0]
         if kinds.setdefault(name, kind_of(name)) is not kind_of(name):
-            raise UsageError(f"{name} given: two classes have that name: name one differently")
+            raise UsageError(f"two classes have the name {name}: name one differently")
     return specs

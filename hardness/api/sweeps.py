@@ -12,6 +12,7 @@ from instances.errors import UsageError
 if TYPE_CHECKING:
     from os import PathLike
 
+    from hardness.runs.cache import Cache
     from hardness.runs.results import Runs
     from hardness.runs.sweep import Sweep
 
@@ -30,7 +31,8 @@ def sweep(
 
     What is done is kept at once, so the same call goes on where it was cut. file: a TOML file, or a
     dictionary of what it holds, with objects among its learners and specs. out: the file of runs,
-    FILE.db. dry_run: give what would be done, and do nothing. fresh: forget the runs in the file.
+    FILE.db. dry_run: give what would be done, and how much of it `out` holds; do nothing.
+    fresh: forget the runs in the file.
     jobs: processes, None for all cores. backend, scheduler: "local", or "dask" with the address
     tcp://HOST:PORT of a cluster of yours. Raises UsageError.
 
@@ -41,41 +43,57 @@ def sweep(
     from dataclasses import replace
 
     from hardness.api import progress
-    from hardness.runs.jobs import record_of
-    from hardness.runs.results import Runs, read_runs, sort_runs
-    from hardness.runs.run import Run
+    from hardness.runs.cache import Cache
+    from hardness.runs.jobs import in_cache
+    from hardness.runs.results import Runs, sort_runs
     from hardness.runs.sweep import read_sweep
 
     switch("dry_run", dry_run)
     how = read_keeping({"fresh": fresh, "jobs": jobs, "backend": backend, "scheduler": scheduler})[
         1
     ]
-    path = None if out is None else Path(located("out", out))
+    path = None if out is None else _file_of_runs(Path(located("out", out)))
     asked = read_sweep(_named(file) if isinstance(file, Mapping) else Path(located("file", file)))
-    if dry_run:
-        return asked
     if fresh and path is None:
         raise UsageError("--fresh needs --out: no runs are kept anywhere else")
-    works, kept = asked.works, list[Any]()
+    works = asked.works
+    if dry_run:
+        if path is None or fresh or not path.exists():
+            return asked
+        with Cache(path, writes=False) as cache:
+            _require_sweep(cache)
+            return replace(asked, source=str(path), done=len(in_cache(cache, works)))
     with running(how, path, len(works), "running") as runner:
         if runner.cache:
-            held = str((runner.cache.request or {}).get("format", "")).partition("/")[0]
-            if held not in ("", str(asked.filed().get("format", "")).partition("/")[0]):
-                raise UsageError(f"{path} holds runs of another command: give another --out")
+            _require_sweep(runner.cache)
             if fresh:
                 runner.cache.clear()
-            if many := len(runner.cache.found(work.key for work in works if work.key)):
+            if many := len(in_cache(runner.cache, works)):
                 progress.note(f"{many} runs found in {path}, which are not done again")
             runner.cache.ask(asked.filed())
-            for place, text in runner.texts(works):
-                if not works[place].key:  # of an object, which no file keeps
-                    kept.append(record_of(Run, text))
-        else:
-            kept = runner.run(works)
-    if path is None:
-        return Runs(source="", name=asked.name, runs=sort_runs(kept))
-    made: Runs = read_runs(path)
-    return replace(made, runs=sort_runs((*made.runs, *kept))) if kept else made
+        runs = sort_runs(runner.run(works))
+    return Runs(source=str(path or ""), name=asked.name, runs=runs)
+
+
+def _file_of_runs(path: Path) -> Path:
+    """Refuse a name that says another format than the file of runs has; raises UsageError."""
+    from hardness.report.export import ENDINGS
+
+    if path.suffix.lower() in (*ENDINGS, ".html", ".toml"):
+        raise UsageError(
+            f"{path}: sweep keeps its runs in one SQLite file: name it {path.stem}.db, and "
+            f"`hardness report {path.stem}.db` prints their table"
+        )
+    return path
+
+
+def _require_sweep(cache: "Cache") -> None:
+    """Refuse a file that holds what another command was asked; raises UsageError."""
+    from hardness.runs.sweep import FORMAT
+
+    held = str((cache.request or {}).get("format", FORMAT)).partition("/")[0]
+    if held != FORMAT.partition("/")[0]:
+        raise UsageError(f"{cache.path} holds runs of another command: give another --out")
 
 
 def _named(given: "Mapping[str, Any]") -> dict[str, Any]:

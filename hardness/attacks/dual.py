@@ -84,7 +84,7 @@ class ReducedSamples:
         error, lengths = gathered.error, np.sqrt((rows.astype(float) ** 2).sum(axis=1))
         most = int(abs(rows).sum(axis=1).max()) * gathered.q
         if most >= 1 << 63:
-            raise UsageError(f"rows whose entries add up to {most // gathered.q} given: too wide")
+            raise UsageError(f"rows are too wide: their entries add up to {most // gathered.q}")
         exact = np.float64 if most < 1 << 53 else np.int64  # the first is much faster
         table = rows.astype(exact) @ np.column_stack([gathered.a, gathered.b]).astype(exact)
         table = centred(table.astype(np.int64), gathered.q)
@@ -250,7 +250,7 @@ class Dual(LatticeAttack):
         if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
             return f"it takes entries of a secret of at most {_MOST_VALUES} values: try primal"
         if self.zeta > forms.n:
-            return f"zeta={self.zeta} given: there are n={forms.n} coordinates"
+            return f"zeta must be at most n = {forms.n}, got {self.zeta}"
         if (guesses := self.guesses(forms)) > MOST_GUESSES:
             return f"a try has 2^{math.log2(guesses):.1f} guesses, at most 2^36 are summed up"
         return None

@@ -48,7 +48,7 @@ class ModLinear(Attack):
             return "its labels say only roughly where <a, s> mod q is: try primal"
         least = math.ceil(SPARE_BITS / math.log2(forms.q))
         if self.checks < least:
-            return f"checks={self.checks} given: at least {least} confirm a secret mod {forms.q}"
+            return f"checks must be at least {least} for a secret mod {forms.q}, got {self.checks}"
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
@@ -120,7 +120,9 @@ def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
     """
     rows = independent(a, q)
     if len(rows) < a.shape[1]:
-        raise UsageError(f"{len(a)} equations of rank {len(rows)} given: {a.shape[1]} are needed")
+        raise UsageError(
+            f"the rank must be {a.shape[1]}, got {len(a)} equations of rank {len(rows)}"
+        )
     right = nmod_mat(len(rows), 1, b[rows].tolist(), q)
     return tuple(int(v) for v in (inverse(a[rows], q) * right).entries())
 

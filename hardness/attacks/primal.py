@@ -184,7 +184,7 @@ class Primal(LatticeAttack):
         """Return why there is no such lattice, or None."""
         most = forms.n - max(forms.h, 1)
         if self.zeta > most:
-            return f"zeta={self.zeta} given: at most {most} coordinates of its secret can be 0"
+            return f"zeta must be at most {most}, the zeros that a secret can have, got {self.zeta}"
         return super().unsupported_reason(forms)
 
     def lattice_samples(self, forms: Modular) -> int:

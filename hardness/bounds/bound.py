@@ -170,7 +170,7 @@ def solve(
     def nothing() -> UsageError:
         most = max(known, key=lambda k: known[k], default=None)
         if most is None:
-            return UsageError(f"{spec} given, {', '.join(names)} to be found: {refused[-1]}")
+            return UsageError(f"{spec}, solved for {', '.join(names)}: {refused[-1]}")
         if known[most] >= needed:
             has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
             return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
@@ -250,14 +250,14 @@ def _needed(
     """Compute queries or examples that are needed; raises UsageError where there is no formula."""
     spec = family.spec[:200]
     if posed is None:
-        raise UsageError(f"{spec} given: its bounds are no formulas of its parameters")
+        raise UsageError(f"the bounds of {spec} are not formulas in its parameters")
     try:
         known = posed.known
         asked = [stat_rules_out(known.members, known.gram, terms.tau)]
         goal = read_terms(terms.to_terms())
         claims = needed_by_learners(posed.parsed, goal, known, asked)
     except checker.Refused as reason:
-        raise UsageError(f"{spec} given: {reason}") from reason
+        raise UsageError(f"{spec}: {reason}") from reason
     return _worth({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)
 
 

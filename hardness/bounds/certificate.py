@@ -329,7 +329,7 @@ def require_format(data: dict[str, Any]) -> None:
         return
     if str(name).startswith("hardness-certificate/"):
         raise DamagedFile(
-            f"certificate format {shown(name)} given: this version reads {checker.FORMAT}; "
+            f"the format of a certificate must be {checker.FORMAT}, got {shown(name)}; "
             "make it again by the command that made it, as `hardness certify`"
         )
     if gone := withdrawn("format", str(name)):

@@ -132,8 +132,8 @@ def enumerated(family: Family, members: int | None = None) -> Members | None:
     if family.hardness.evidence == "none" and not isinstance(family, Coded):
         known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
         raise UsageError(
-            f"{family.name} given: {family.hardness.why}; lower bounds by statistical queries are "
-            f"known of {', '.join(known)}, and of functions of a file of yours"
+            f"no certificate for {family.name}: {family.hardness.why}; lower bounds by statistical "
+            f"queries are known of {', '.join(known)}, and of functions of a file of yours"
         )
     return of_family(family, members)
 
@@ -166,7 +166,7 @@ def pose(
     try:
         return _posed(family.spec, problem, witness, family=forms)
     except checker.Refused as reason:
-        raise UsageError(f"{family.spec} given: {reason}: lower n, h or q") from reason
+        raise UsageError(f"{family.spec}: {reason}: lower n, h or q") from reason
 
 
 def _posed(spec: str, problem: dict[str, Any], witness: dict[str, Any], **more: Any) -> Posed:
@@ -185,13 +185,11 @@ def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]
         return _posed(spec, problem, witness, origin=origin)
     except checker.Refused as reason:
         raise UsageError(
-            f"{source.path} given: {reason}, once the mean of the members is taken away: leave "
+            f"{source.path}: {reason}, once the mean of the members is taken away: leave "
             "--centred or the member out"
         ) from reason
     except OverflowError as error:
-        raise UsageError(
-            f"{source.path} given: its values are too large: scale them down"
-        ) from error
+        raise UsageError(f"the values of {source.path} are too large: scale them down") from error
 
 
 def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
@@ -224,15 +222,15 @@ def _require_dense(posed: Posed, terms: BoundParameters) -> None:
     least = posed.known.gram.least if posed.known.gram else Fraction(1)
     require(
         terms.risk < least,
-        f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
-        "uniform, the risk must be below: raise bits",
+        f"risk must be below {float(least):.3g}, the least density of a against uniform, "
+        f"got {terms.risk}: raise bits",
     )
 
 
 def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
     """Pose a problem about which named learners may be asked; raises NoClaim, UsageError."""
     if isinstance(what, Members):
-        silent = f"no claim: {what.path} given"
+        silent = f"no claim about {what.path}"
         try:
             posed = pose(what, success)
         except UsageError as error:
@@ -244,14 +242,14 @@ def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
         return posed
     forms = what.linear_forms
     if forms and (reason := obstacle(forms)):
-        raise NoClaim(f"no claim: {forms.spec} given: {reason}")
+        raise NoClaim(f"no claim about {forms.spec}: {reason}")
     require_uniform(what)
     if certified_problem(what):
         return pose(what, success)
     if what.factor is not None and what.size and what.size <= MEMBERS:
         return pose_for_learners(of_family(what), success)
     raise NoClaim(
-        f"no claim: {what.name} given: bounds on named learners are about parity, profile "
+        f"no claim about {what.name}: bounds on named learners are about parity, profile "
         "and hidden, whose members' correlations have a known spectrum, "
         "about lwr, lwe and lpn, whose members are independent, about "
         f"direction, and about {MEMBERS} members at most by tables of -1 and +1"

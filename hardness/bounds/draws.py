@@ -76,13 +76,12 @@ def _require_functions(family: Coded) -> None:
         )
         if any((first != other).any() for other in again):
             raise UsageError(
-                f"{family.spec[:200]} given: member {str(list(secret))[:60]} has other "
+                f"{family.spec[:200]}: member {str(list(secret))[:60]} has other "
                 "values at the same points in another order: bounds are of functions of one point"
             )
 
 
 def _refusal(family: Family, what: str) -> UsageError:
     return UsageError(
-        f"{family.spec[:200]} given: `draw` {what}: bounds are of a uniform draw, fix `draw` or "
-        "`members`"
+        f"{family.spec[:200]}: `draw` {what}: bounds are of a uniform draw, fix `draw` or `members`"
     )

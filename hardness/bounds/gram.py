@@ -104,7 +104,7 @@ def sampled(
     the bound; TooLarge.
     """
     if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
+        raise UsageError(f"confidence must be between 0 and 1, got {confidence}")
     size, largest = len(sample.members), sample.largest
     products, most, used = _products(sample, sample.draw, samples, progress)
     if not used:
@@ -237,7 +237,7 @@ def of_family(
     ((4, 4), [1.0, 0.0, 0.0, 0.0])
     """
     if members < 1:
-        raise UsageError(f"--members {members} given: at least 1 is needed")
+        raise UsageError(f"--members must be at least 1, got {members}")
     require_gram(members if family.size is None else min(members, family.size))
     if not isinstance(family, Coded) or family.hidden_signs:
         sample = _of_real(family, different(family, members, seed, secret), seed, stored)
@@ -358,8 +358,8 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
         longest = dense.reached[1].longest
         if longest is None:
             raise UsageError(
-                f"{family} given: labels of {dense.token_text} tokens have no bound, which the "
-                "confidence of a sampled mean needs: take tokens=boolean"
+                f"labels of {family} have no bound, which the confidence of a sampled mean "
+                f"needs, on {dense.token_text} tokens: take tokens=boolean"
             )
         return Sample(
             spec=family.spec,

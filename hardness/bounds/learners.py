@@ -32,7 +32,7 @@ class NamedLearner:
         for name, allowed in declared(kind).items():
             value, called = getattr(self, name), _CALLED.get(name, name)
             exact = value is None or isinstance(value, Fraction | int)
-            require(exact, f"{called}={value} given: an integer or an exact rational is needed")
+            require(exact, f"{called} must be an integer or an exact rational, got {value}")
             require(value is None or value in allowed, allowed.refusal(called, value))
 
     @property
@@ -60,8 +60,8 @@ class Kernel(NamedLearner):
         """Refuse more features than members; raises UsageError."""
         require(
             self.features is None or members.continuum or self.features <= members.count,
-            f"features={self.features} given: 1 to {write(members.count)} are "
-            "allowed, the number of members; with all members as features the error is 0",
+            f"features must be between 1 and {write(members.count)}, the number of members, got "
+            f"{self.features}; with all members as features the error is 0",
         )
 
 
@@ -109,13 +109,13 @@ class LowDegree(NamedLearner):
             return
         require(
             self.sample_degree is None or self.sample_degree <= self.examples,
-            f"sample_degree={self.sample_degree} given: at most the number of examples is allowed",
+            f"sample_degree must be at most the {self.examples} examples, got {self.sample_degree}",
         )
         if isinstance(problem, HiddenSets):
             most = self.examples * (problem.m + 1)
             require(
                 self.degree <= most,
-                f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed: "
+                f"degree must be at most examples * (m + 1) = {most}, got {self.degree}: "
                 "the ratio has no parts of a higher degree",
             )
 

@@ -54,7 +54,7 @@ def problem_of(
     tables, names = tables_of(source, progress), list(source.names)
     origin = {"path": source.path, "sha256": source.sha256}
     origin |= {} if source.whole_size is None else {"of": str(source.whole_size)}
-    require(all(map(fits_name, origin.values())), f"{source.path!r} given: a name is {NAME}")
+    require(all(map(fits_name, origin.values())), f"a name must be {NAME}, got {source.path!r}")
     problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables}
     digest = digest_of(names, problem)
     spec = f"{source.kind}:d={source.d},members={len(names)},sha256={digest}"
@@ -99,12 +99,12 @@ def tables_of(source: Members, progress: Callable[[int], None] = lambda done: No
     """
     count, n = len(source.names), source.n
     if source.outputs > 1:
-        raise UsageError(f"{source.path} given, {count} {source.kind}: {_SAMPLED}")
+        raise UsageError(f"{source.path} has {count} {source.kind}: {_SAMPLED}")
     if count == 1:
-        raise NoClaim(f"no claim: {source.path} given: there is one member, which everyone knows")
+        raise NoClaim(f"no claim about {source.path}: it has one member, which everyone knows")
     require(count <= MEMBERS, too_many(count, MEMBERS))
     require_memory(160 * count**2, f"a Gram matrix of {count} members")
-    require(n <= MOST_COORDINATES, f"{source.path} given, of 2^{n} points: at most "
+    require(n <= MOST_COORDINATES, f"{source.path} has 2^{n} points: at most "
             f"2^{MOST_COORDINATES} are enumerated; {_SAMPLED}")  # fmt: skip
     require_memory(40 << n, f"a table of 2^{n} points")
     found: list[Table] = []
@@ -125,10 +125,10 @@ def tables_of(source: Members, progress: Callable[[int], None] = lambda done: No
     size = sum(len(values) for _, values in found)
     if signs and n <= SIGNS and count << n <= (_QUICK_BITS if size <= VALUES else MOST_BITS):
         return [_bits(table, n) for table in found]
-    require(size <= VALUES, f"{source.path} given, {count} members: their tables have {size} "
+    require(size <= VALUES, f"{source.path} has {count} members: their tables have {size} "
             f"values, at most {VALUES} are held; {_SAMPLED}")  # fmt: skip
     scale = next((k for k in range(31) if all(_whole(v * 2.0**k) for _, v in found)), None)
-    require(scale is not None, f"{source.path} given: it has values that are no integers, nor "
+    require(scale is not None, f"{source.path} has values that are neither integers nor "
             f"fractions of a few bits; {_SAMPLED}")  # fmt: skip
     return [[on, (values * 2.0 ** (scale or 0)).astype(np.int64).tolist()] for on, values in found]
 

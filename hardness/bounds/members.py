@@ -67,7 +67,7 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
     if members is None:
         return list(range(len(names)))
     if not 1 <= members <= len(names):
-        raise UsageError(f"members={members} given: 1 to the {len(names)} that there are")
+        raise UsageError(f"members must be between 1 and {len(names)}, got {members}")
     order = sorted(range(len(names)), key=lambda i: hashlib.sha256(names[i].encode()).digest())
     return sorted(order[:members])
 
@@ -135,7 +135,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     names = [",".join(map(str, secret)) for secret in secrets]
     if not all(map(fits_name, names)) or len(set(names)) < len(names):
         raise UsageError(
-            f"{family.spec[:200]} given: its secrets are the names of its members, and as text "
+            f"{family.spec[:200]}: its secrets are the names of its members, and as text "
             f"each must be different and {NAME}: write them as short tuples of integers"
         )
     chosen = least_names(names, members)
@@ -165,7 +165,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
 def too_many(members: int, limit: int) -> str:
     """Say that members are too many, and what to do."""
     return (
-        f"{members} members given: a certificate holds at most {limit}; --members {limit} "
+        f"members must be at most {limit} in a certificate, got {members}; --members {limit} "
         "certifies the uniform draw from those that their names choose"
     )
 

@@ -36,9 +36,9 @@ class BoundParameters:
         for name in _RATIONAL:
             require(
                 isinstance(value := getattr(self, name), Fraction | int),
-                f"{name}={value!r} given: an exact rational is needed, as Fraction(1, 10)",
+                f"{name} must be an exact rational such as Fraction(1, 10), got {value!r}",
             )
-        require(isinstance(self.vstat, int), f"vstat={self.vstat!r} given: an integer is needed")
+        require(isinstance(self.vstat, int), f"vstat must be an integer, got {self.vstat!r}")
         require_declared(self)
 
     def to_dict(self) -> dict[str, Any]:

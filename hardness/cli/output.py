@@ -157,7 +157,7 @@ def _called(function: Callable[..., Any], given: dict[str, Any], form: Any, quie
         if form == "json":
             click.echo(json.dumps({"accepted": False, "reason": str(error)}, indent=1))
         else:
-            from hardness.report.columns import colours
+            from hardness.report.text import colours
 
             click.secho("REFUSED", fg="red", color=colours())
         raise
@@ -213,6 +213,6 @@ def show(found: Any, form: str | None) -> None:
 
         click.echo(printable(text(form, found)), nl=False)  # type: ignore[arg-type]
     else:
-        from hardness.report.columns import colours, screen
+        from hardness.report.text import colours, screen
 
         click.echo(found.text(screen(), colours()), color=True)

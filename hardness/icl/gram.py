@@ -50,7 +50,7 @@ class Layers:
     def __post_init__(self) -> None:
         shape = np.shape(self.q)
         if len(shape) != 3 or shape[1] != shape[2] or min(shape) < 1 or np.shape(self.p) != shape:
-            raise UsageError(f"p {np.shape(self.p)} and q {shape} given: both must be (L, d, d)")
+            raise UsageError(f"p and q must be (L, d, d), got {np.shape(self.p)} and {shape}")
 
     def predict(self, x: Array, y: Array) -> Array:
         """Predict <w, x_query> token by token: x (count, n+1, d), y (count, n) -> (count,)."""
@@ -249,7 +249,7 @@ def evaluate(
     layers: Layers, grams: Array, law: Prompts, reference: Reference | None = None
 ) -> Estimate:
     """Estimate the loss of layers on fresh Gram matrices, 2 at least; raises UsageError."""
-    require(len(grams) >= 2, f"{len(grams)} samples given: a standard error needs at least 2")
+    require(len(grams) >= 2, f"samples must be at least 2 for a standard error, got {len(grams)}")
     found, samples, control = losses(layers.p, layers.q, grams, law), len(grams), None
     value, error = plain, plain_error = _mean(found)
     if reference is not None:

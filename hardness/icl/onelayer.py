@@ -53,7 +53,7 @@ def loss(law: Prompts, a: Array) -> float:
     (5.0, 15.0)
     """
     if np.shape(a) != law.sigma.shape:
-        raise UsageError(f"A of shape {np.shape(a)} given: d = {law.d} needs ({law.d}, {law.d})")
+        raise UsageError(f"A must have the shape ({law.d}, {law.d}), got {np.shape(a)}")
     wide, tall = _roots(law)
     step = tall @ law.sigma @ a @ wide
     bias = np.sum((step - tall @ wide) ** 2)
@@ -307,7 +307,7 @@ def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
     ('6/23', True, True)
     """
     if samples is not None and samples < 2:
-        raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
+        raise UsageError(f"samples must be at least 2 for a standard error, got {samples}")
     best, low, exact = optimum(law), least_loss(law), exact_least(law)
     directions, turned = _directions(law, best)
     multipliers, count = set(exact_multipliers(law) or []), samples or _affordable(law)

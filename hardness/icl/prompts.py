@@ -67,12 +67,12 @@ class Prompts:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= MOST_N:
-            raise UsageError(f"n={self.n} given: a prompt has between 1 and {MOST_N} points")
+            raise UsageError(f"n must be between 1 and {MOST_N}, got {self.n}")
         if not 0 <= self.noise <= 1000:
-            raise UsageError(f"noise={self.noise} given: at least 0 and at most 1000 is needed")
+            raise UsageError(f"noise must be between 0 and 1000, got {self.noise}")
         shape = np.shape(self.sigma)
         if len(shape) != 2 or shape[0] != shape[1] or not 1 <= shape[0] <= MOST_D:
-            raise UsageError(f"sigma of shape {shape} given: (d, d) is needed, d up to {MOST_D}")
+            raise UsageError(f"sigma must be (d, d), d from 1 to {MOST_D}, got {shape}")
         for name in ("sigma", "task"):
             checked = positive(getattr(self, name), shape[0], name)
             checked.setflags(write=False)
@@ -85,7 +85,7 @@ class Prompts:
         >>> Prompts.named(2, 20, "diag(1,4)", "inverse", 0.0).task.tolist()
         [[1.0, 0.0], [0.0, 0.25]]
         """
-        require(1 <= d <= MOST_D, f"d={d} given: the dimension must be between 1 and {MOST_D}")
+        require(1 <= d <= MOST_D, f"d must be between 1 and {MOST_D}, got {d}")
         spread = covariance(sigma, d, "sigma", seed)
         if task.strip() == "inverse":
             inverse = root(spread, -1.0)
@@ -149,7 +149,10 @@ def require_draws(count: int, n: int, d: int) -> None:
     >>> require_draws(100_000, 20, 5)
     """
     if count * (n + 1) * d * (1 + d / 16) > _MOST_NUMBERS:
-        raise UsageError(f"{count} prompts at n={n}, d={d} take over ten minutes: lower one")
+        raise UsageError(
+            f"{count} prompts of n={n}, d={d} take over ten minutes to draw: "
+            "lower n, d or the samples"
+        )
 
 
 def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
@@ -168,20 +171,20 @@ def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
         takes, most, make = _MAKERS[form]
         count = d if takes is None else takes
         if takes == 1 and (len(given) != 1 or not 0 <= given[0] <= most):
-            raise UsageError(f"{name} {form} given: {form} takes one number from 0 to {most:g}")
+            raise UsageError(f"{name} {form} takes one number between 0 and {most:g}, got {text}")
         if len(given) != count:
-            needed = f"d = {d} values are" if takes is None else "none is"
-            raise UsageError(f"{name} {form} of {len(given)} values given: {needed} needed")
+            needed = f"d = {d} values" if takes is None else "no value"
+            raise UsageError(f"{name} {form} takes {needed}, got {len(given)}")
         return positive(make(given, d, seed), d, name)
     if Path(text).suffix in (".npy", ".csv", ".txt"):
         return positive(_read(Path(text)), d, name)
-    raise UsageError(f"{name} {text!r} given: one of {_FORMS} is needed")
+    raise UsageError(f"{name} must be one of {_FORMS}, got {text!r}")
 
 
 def positive(matrix: Any, d: int, name: str) -> Array:
     """Check that a matrix is a covariance of full rank; raises UsageError."""
     found = np.array(matrix, np.float64)
-    require(found.shape == (d, d), f"{name} of shape {found.shape} given: d = {d} needs ({d}, {d})")
+    require(found.shape == (d, d), f"{name} must have the shape ({d}, {d}), got {found.shape}")
     require(bool(np.isfinite(found).all()), f"{name} has entries that are not finite")
     size = float(np.abs(found).max())
     if not 1e-100 < size < 1e100:

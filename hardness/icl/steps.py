@@ -58,7 +58,7 @@ def exact_loss(
     '15/13'
     """
     if len(p) != len(q) or not len(q):
-        raise UsageError(f"{len(p)} scalars p and {len(q)} q given: one of each a layer is needed")
+        raise UsageError(f"p and q must have one scalar a layer each, got {len(p)} and {len(q)}")
     return _loss_of(n, d, *polynomials(p, q), noise)
 
 
@@ -67,7 +67,7 @@ def polynomials(p: Sequence[float], q: Sequence[float]) -> tuple[fmpq_poly, fmpq
     t, g, u, net = (fmpq_poly(c) for c in ([0, 1], [1], [1], [0]))
     for a, b in zip(p, q, strict=True):
         if u.degree() + g.degree() + 1 > MOST_DEGREE:
-            raise UsageError(f"{len(q)} layers given, of a degree above {MOST_DEGREE}: at most 4")
+            raise UsageError(f"{len(q)} layers have a degree above {MOST_DEGREE}: take at most 4")
         turned = fmpq_poly([_exact(b)]) * g
         net, u = net - u * turned, u * (1 - t * turned)
         g = g * (1 - fmpq_poly([_exact(a)]) * t * turned) ** 2
@@ -84,7 +84,7 @@ def _loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float =
 
 def _ridge(n: int, noise: float) -> fmpq:
     """Return s^2 / n exactly; raises UsageError for a value that is not a standard deviation."""
-    require(0 <= noise <= 1000, f"noise={noise} given: at least 0 and at most 1000 is needed")
+    require(0 <= noise <= 1000, f"noise must be between 0 and 1000, got {noise}")
     return _exact(noise) ** 2 / n
 
 
@@ -220,7 +220,7 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
 def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
     """Return the steps of least largest residual on an interval [low, high], low > 0."""
     _check(layers)
-    require(0 < low <= high, f"an interval from {low} to {high} given: 0 < low <= high is needed")
+    require(0 < low <= high, f"an interval must have 0 < low <= high, got {low} to {high}")
     angles = [(2 * k + 1) * pi / (2 * layers) for k in range(layers)]
     return sorted(2 / (high + low + (high - low) * cos(angle)) for angle in angles)
 
@@ -228,7 +228,7 @@ def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
 def limit_loss(ratio: float, layers: int) -> float:
     """Return the limit of the least loss divided by d: 1 / (1 + 1/c + .. + 1/c^L), c = d/n."""
     _check(layers)
-    require(1e-3 <= ratio <= 1e3, f"d/n = {ratio} given: between 0.001 and 1000 is needed")
+    require(1e-3 <= ratio <= 1e3, f"d/n must be between 0.001 and 1000, got {ratio}")
     return 1 / sum(ratio**-k for k in range(layers + 1))
 
 
@@ -256,7 +256,7 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
 
 def _check(layers: int) -> None:
     if not 1 <= layers <= MOST_LAYERS:
-        raise UsageError(f"{layers} layers given: between 1 and {MOST_LAYERS} can be solved for")
+        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {layers}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -276,7 +276,7 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     (0.0575, [0.52, 3.47])
     """
     if not 1 <= layers <= MOST_SCALARS:
-        raise UsageError(f"{layers} layers given: GD++ is solved for 1 to {MOST_SCALARS}")
+        raise UsageError(f"layers must be between 1 and {MOST_SCALARS} for GD++, got {layers}")
     tried, minima = _search(n, d, layers, noise)
     best = minima[0]
     c, q = best.x[: layers - 1], best.x[layers - 1 :]
@@ -414,8 +414,8 @@ def exact_curves(
     ([1.15385, 0.36124], '15/13')
     """
     if not 1 <= most <= MOST_CURVES:
-        raise UsageError(f"{most} layers given: between 1 and {MOST_CURVES} can be solved for")
-    require(samples >= 2, f"samples={samples} given: at least 2 are needed")
+        raise UsageError(f"layers must be between 1 and {MOST_CURVES}, got {most}")
+    require(samples >= 2, f"samples must be at least 2, got {samples}")
     depths, ratio = range(1, most + 1), d / n
     best, common, scalars = [], [], []
     for layers in depths:

@@ -126,8 +126,8 @@ def train(
     products = samples * layers * law.d**3
     if products > _MOST_PRODUCTS:
         raise UsageError(
-            f"samples={samples}, layers={layers}, d={law.d} given: {products:.1e} products in a "
-            f"step's samples x layers x d^3, {_MOST_PRODUCTS:.1e} at most: lower one of them"
+            f"a step's samples x layers x d^3 must be at most {_MOST_PRODUCTS:.1e}, got "
+            f"{products:.1e} of samples={samples}, layers={layers}, d={law.d}: lower one of them"
         )
     require_draws(max(samples, fresh), law.n, law.d)
     descent = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
@@ -157,7 +157,7 @@ def _check(**counts: int) -> None:
     most = {"layers": 64, "samples": 10_000_000, "steps": 10_000_000, "restarts": 1000}
     for name, value in counts.items():
         if not 1 <= value <= most[name]:
-            raise UsageError(f"{name}={value} given: between 1 and {most[name]} is needed")
+            raise UsageError(f"{name} must be between 1 and {most[name]}, got {value}")
 
 
 class _Descent:
@@ -266,7 +266,7 @@ def curves(
     UsageError for most outside of 1 .. 8, and for what `train` refuses.
     """
     if not 1 <= most <= MOST_LAYERS:
-        raise UsageError(f"{most} layers given: curves have between 1 and {MOST_LAYERS}")
+        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {most}")
     points = []
     chosen: Any = {"seed": seed, "samples": samples, "steps": steps, "fresh": fresh}
     for layers in range(1, most + 1):

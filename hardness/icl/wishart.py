@@ -36,9 +36,9 @@ def moments(n: int, d: int, highest: int) -> tuple[fmpq, ...]:
     ['1', '1', '13/10', '201/100']
     """
     if not (1 <= n <= MOST_SIZE and 1 <= d <= MOST_SIZE):
-        raise UsageError(f"n={n}, d={d} given: both must be between 1 and {MOST_SIZE}")
+        raise UsageError(f"n and d must be between 1 and {MOST_SIZE}, got n={n}, d={d}")
     if not 0 <= highest <= MOST_MOMENT:
-        raise UsageError(f"moments up to {highest} given: between 0 and {MOST_MOMENT} can be had")
+        raise UsageError(f"moments up to {highest} asked for: at most {MOST_MOMENT} can be had")
     boxes = _Boxes(n, d, highest)
     return tuple(boxes.trace(j) / (d * n**j) if j else fmpq(1) for j in range(highest + 1))
 
@@ -131,7 +131,7 @@ def gauss(n: int, d: int, count: int) -> tuple[Array, Array]:
 
 def spectra(n: int, d: int, count: int, seed: int) -> Array:
     """Draw the eigenvalues (count, d), ascending, of S = (1/n) sum_i x_i x_i^T, x ~ N(0, I_d)."""
-    require(min(n, d, count) >= 1, f"n={n}, d={d}, count={count} given: each must be at least 1")
+    require(min(n, d, count) >= 1, f"n, d and count must be at least 1, got {n}, {d}, {count}")
     block = max(1, min(count, _BLOCK // (n * d)))
     require_memory(8 * (count * d + 3 * block * n * d), f"{count} spectra")
     draws, out = generator(seed, "spectra", n, d), np.zeros((count, d))
@@ -151,7 +151,7 @@ def loss_on(
     The tails are heavy: a power of the largest eigenvalue, rare and large. Where these carry the
     mean, the standard error is itself too small.
     """
-    require(len(values) >= 2, f"{len(values)} spectra given: an error needs at least 2 samples")
+    require(len(values) >= 2, f"samples must be at least 2 for an error, got {len(values)}")
     g, u, net = np.ones_like(values), np.ones_like(values), np.zeros_like(values)
     for a, b in zip(np.asarray(p, float), np.asarray(q, float), strict=True):
         net, u = net - b * u * g, u * (1 - b * values * g)

@@ -291,7 +291,9 @@ def sandboxed() -> bool:
     """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
     reason = unavailable()
     if reason and os.environ.get(SANDBOX):
-        raise ToolkitError(f"--sandbox given: {reason}; leave it out for code that you trust")
+        raise ToolkitError(
+            f"--sandbox cannot be used: {reason}; leave it out for code that you trust"
+        )
     return reason is None
 
 
@@ -309,7 +311,7 @@ def unavailable() -> str | None:
 def prefix(folder: Path, secrets: Paths) -> list[str]:
     """Return what stands before the command: it can read the system, the packages and `folder`."""
     if folder == Path(folder.anchor):
-        raise UsageError(f"a learner in {folder} given: put it in a folder of its own")
+        raise UsageError(f"a learner cannot be in {folder} itself: put it in a folder of its own")
     python = Path(sys.executable).absolute()
     read = [Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.prefix), python]
     while read[-1].is_symlink():
@@ -343,7 +345,7 @@ def require_out_of_reach(
     """
     if file and kept.resolve().is_relative_to(file.resolve().parent):
         raise ToolkitError(
-            f"{kept} given, in the folder of {file.name}: a learner can read its folder, and so "
+            f"{kept} is in the folder of {file.name}: a learner can read its folder, and so "
             f"{tells}: put it in a folder of its own, or {what} elsewhere"
         )
 

@@ -306,7 +306,7 @@ class ProxyOracle:
             message = messages.Ask("correlational")
         elif not hasattr(query, "values"):
             what = type(query).__name__
-            raise UsageError(f"a {what} given: a query of hardness.oracles is needed")
+            raise UsageError(f"a query must be one of hardness.oracles, got {what}")
         else:
             message = messages.Ask("factor" if hasattr(query, "of_factor") else "levels")
             if hasattr(query, "require"):

@@ -169,8 +169,8 @@ class Data:
             object.__setattr__(self, name, array)
         if self.k < 2:
             raise UsageError(
-                "k = 1 token given: a single token attends to itself alone, so the layer is linear "
-                "and no Theta can be learned: give at least 2"
+                "k must be at least 2 tokens, got 1: a single token attends to itself alone, so "
+                "the layer is linear and no Theta can be learned"
             )
 
     def __len__(self) -> int:
@@ -380,7 +380,7 @@ def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
     (1, 0)
     """
     if learned.d != truth.d:
-        raise UsageError(f"layers of dimensions {learned.d} and {truth.d} given: they must agree")
+        raise UsageError(f"two layers must have one dimension, got {learned.d} and {truth.d}")
     from scipy.optimize import linear_sum_assignment  # which few need
 
     shown = truth.d - truth.constant

@@ -118,7 +118,7 @@ class Levenberg(BuiltIn):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.examples != 1, "examples=1 given: 2 are needed at least, one is held out")
+        require(self.examples != 1, "examples must be at least 2, got 1: one is held out")
 
     def supports(self, family: Family) -> str | None:
         """Any family but those of linear attention."""

@@ -148,7 +148,7 @@ def pair_moments(x: Array) -> Array:
 
 def _real(x: NDArray[Any], k: int, d: int) -> Array:
     if x.ndim != 3 or x.shape[1:] != (k, d):
-        raise UsageError(f"tokens of shape {x.shape} given: (n, {k}, {d}) is needed")
+        raise UsageError(f"tokens must have the shape (n, {k}, {d}), got {x.shape}")
     return np.asarray(x, np.float64)
 
 
@@ -232,7 +232,7 @@ class Lifted(BuiltIn):
         super().__post_init__()
         require(
             self.oversample == 0 or 1 <= self.oversample <= 10**6,
-            f"oversample={self.oversample} given: from 1 to 1000000, or 0 for as many as are due",
+            f"oversample must be 1 to 1000000, or 0 for what is due, got {self.oversample}",
         )
 
     def supports(self, family: Family) -> str | None:

@@ -68,7 +68,7 @@ class SubprocessLearner:
 
     def supports(self, family: Family) -> str | None:
         """Every family; what the learner itself says, it says when it runs."""
-        require(self.file.is_file(), f"{self.spec} given: there is no file {self.file}")
+        require(self.file.is_file(), f"no such file: {self.file}, of {self.spec}")
         if os.name != "posix":
             return "it runs in a process with limits: on Linux or macOS"
         sandboxed()

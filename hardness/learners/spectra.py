@@ -68,9 +68,9 @@ class Spectrum:
         given = self.coefficients
         require(
             given.dtype == np.float64 and given.ndim == 1 and given.size.bit_count() == 1,
-            f"coefficients of {given.dtype} {given.shape} given: float64 (2^n,) is needed",
+            f"coefficients must be float64 (2^n,), got {given.dtype} {given.shape}",
         )
-        require(bool(np.isfinite(given).all()), "coefficients that are not finite given")
+        require(bool(np.isfinite(given).all()), "coefficients must be finite")
         given.setflags(write=False)
 
     @property
@@ -82,7 +82,7 @@ class Spectrum:
         """Return q^(T) of a set of coordinates; raises UsageError outside 1 .. n."""
         require(
             all(1 <= j <= self.n for j in subset),
-            f"subset {subset} given: coordinates are 1 .. {self.n}",
+            f"coordinates must be between 1 and {self.n}, got {subset}",
         )
         return float(self.coefficients[sum(1 << j - 1 for j in set(subset))])
 
@@ -134,7 +134,7 @@ class Spectrum:
         >>> [s for s, _ in spectrum(np.array([1.0, 1, 1, -1])).top(3)]
         [(), (1,), (2,)]
         """
-        require(count >= 1, f"top {count} given: at least 1")
+        require(count >= 1, f"count must be at least 1, got {count}")
         largest = max(float(np.abs(part).max()) for _, part in self._parts()) or 1.0
         kept = np.empty(0, np.int64)
         for start, part in self._parts():
@@ -165,7 +165,7 @@ def spectrum(table: Array) -> Spectrum:
     """Transform a table (2^n,), bit j-1 of an index 1 where z_j = -1; raises UsageError."""
     coefficients = np.array(table, np.float64)
     if coefficients.ndim != 1 or not coefficients.size:
-        raise UsageError(f"a table of shape {coefficients.shape} given: (2^n,) is needed")
+        raise UsageError(f"a table must have the shape (2^n,), got {coefficients.shape}")
     walsh_hadamard(coefficients)
     coefficients /= coefficients.size
     return Spectrum(coefficients=coefficients)
@@ -182,7 +182,7 @@ def row_spectra(predict: Predict, k: int, d: int) -> list[Spectrum]:
     [[0.0, 0.0, 1.0]]
     """
     bits = k * d
-    require(bits <= LARGEST_LEVELS, f"k={k}, d={d} given: kd may be up to {LARGEST_LEVELS}")
+    require(bits <= LARGEST_LEVELS, f"kd must be at most {LARGEST_LEVELS}, got k={k}, d={d}")
     require_memory((16 * (d + 2)) << bits, f"Walsh spectra of rows of {k} tokens")
     table, shifts = np.empty((d, 1 << bits)), np.arange(k, dtype=np.uint64) * np.uint64(d)
     for start in range(0, 1 << bits, _ROWS):
@@ -285,7 +285,7 @@ def learned(q: Sequence[Spectrum], target: Sequence[Spectrum]) -> Learned:
 
 def shared(q: Spectrum, f: Spectrum) -> Array:
     """Return E[q_k f_k] for k = 0 .. n: (n+1,); raises UsageError if they are of different n."""
-    require(q.n == f.n, f"functions of {q.n} and of {f.n} coordinates given: they must agree")
+    require(q.n == f.n, f"two functions must have equally many coordinates, got {q.n} and {f.n}")
     return _by_degree(f.n, lambda part: q.coefficients[part] * f.coefficients[part])
 
 
@@ -324,11 +324,11 @@ class Factor:
 def require_table(d: int) -> None:
     """Refuse tokens whose functions of z are too long; raises UsageError, TooLarge."""
     n = d - 1
-    require(n >= 1, f"d={d} given: d must be at least 2")
+    require(n >= 1, f"d must be at least 2, got {d}")
     require(
         n <= LARGEST_LEVELS,
-        f"d={d} given: functions of z_1 .. z_{n} have 2^{n} Walsh coefficients, at most "
-        f"2^{LARGEST_LEVELS} are computed: d may be up to {LARGEST_LEVELS + 1}",
+        f"d must be at most {LARGEST_LEVELS + 1}, got {d}: functions of z_1 .. z_{n} have 2^{n} "
+        f"Walsh coefficients, and at most 2^{LARGEST_LEVELS} are computed",
     )
     # Two spectra, the table of one more, and twice as much in passing.
     require_memory(40 << n, f"Walsh spectra of functions of {n} coordinates")
@@ -338,7 +338,7 @@ def require_draws(draws: int | None) -> None:
     """Refuse a number of draws out of range; raises UsageError."""
     require(
         draws is None or 2 <= draws <= MAX_DRAWS,
-        f"draws={draws} given: it must be between 2 and {MAX_DRAWS}",
+        f"draws must be between 2 and {MAX_DRAWS}, got {draws}",
     )
 
 

@@ -79,7 +79,7 @@ class Transformer(_Network):
         super().__post_init__()
         require(
             self.width % self.heads == 0,
-            f"width={self.width} with heads={self.heads} given: the heads must divide the width",
+            f"width must be a multiple of heads={self.heads}, got {self.width}",
         )
 
     def network(self, torch: Any, family: Family) -> Any:

@@ -496,7 +496,7 @@ def decoded(
     guesses: Guesses | None = None,
     root: int = 0,
 ) -> Fields:
-    """Describe an attack at its least cost; root: which of the guesses is stored, none if 0."""
+    """Describe an attack at its least cost; root: of the guesses, which is stored if it is 2."""
     point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
@@ -509,7 +509,7 @@ def decoded(
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
-    stored = at["space"] / root if root else 0.0
+    stored = at["space"] / root if root > 1 else 0.0
     return {
         **{key: at[key] for key in ("rop", "red", "svp", "repetitions", "space")},
         "mem": max(float(lattice.model.memory(max(beta, eta + 1))), stored),

@@ -8,11 +8,8 @@ from types import MappingProxyType
 from hardness.bounds import checker
 from hardness.bounds.certificate import Claim
 from hardness.bounds.certify import certify
-from hardness.lwe.attacks.arora_gb import arora_gb
-from hardness.lwe.attacks.arora_ge import arora_ge
-from hardness.lwe.attacks.bdd import bdd
-from hardness.lwe.attacks.bdd_hybrid import bdd_hybrid
-from hardness.lwe.attacks.bdd_mitm_hybrid import bdd_mitm_hybrid
+from hardness.lwe.attacks.arora import arora_gb, arora_ge
+from hardness.lwe.attacks.bdd import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.lwe.attacks.bkw import bkw
 from hardness.lwe.attacks.brute_force import brute_force
 from hardness.lwe.attacks.coded_bkw import coded_bkw
@@ -26,7 +23,7 @@ from hardness.lwe.attacks.restricted_elimination import restricted_elimination
 from hardness.lwe.attacks.usvp import usvp
 from hardness.lwe.models import DEFAULT, SMALL_BLOCK, Setting
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Estimate, Estimates
+from hardness.lwe.record import Estimate, Estimates, Fields, Kind
 from hardness.lwe.scan import spread
 from instances.errors import ToolkitError, unknown
 from instances.family import Family, require
@@ -144,15 +141,15 @@ def estimate_attack(name: str, parameters: LweParameters, setting: Setting) -> E
 
 
 def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
-    if name in LATTICE and setting.shape != "gsa" and name in DUALS:
-        reason = f"its formula is for the shape gsa, {setting.shape} is given"
-        best = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
-    elif name in _FORMS:
-        best = _of_forms({**LATTICE, **OTHERS}[name], parameters, setting)
-    else:
-        best = {**LATTICE, **OTHERS}[name](parameters, setting)
-    if name in LATTICE:
-        best = best.changed(model=setting.model.name, shape=setting.shape)
+    assumed = {"model": setting.model.name, "shape": setting.shape}
+    lattice: Fields = assumed if name in LATTICE else {}
+
+    def none(reason: str, source: str, kind: Kind = "heuristic model") -> Estimate:
+        return Estimate(name=name, kind=kind, source=source, reason=reason, **lattice)
+
+    if name in DUALS and setting.shape != "gsa":
+        return none(f"its formula is for the shape gsa, {setting.shape} is given", "-")
+    best = _of_forms({**LATTICE, **OTHERS}[name], name in _FORMS, parameters, setting)
     if best.reason or best.sample_bits is None:
         return best
     bits, samples = max(best.sample_bits, log2(parameters.unique)), parameters.samples
@@ -160,23 +157,16 @@ def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
     if samples is None or bits <= log2(samples) + _ROUNDING:
         return best.at_least(log2(parameters.n) + bits, "it reads all entries of its samples")
     few = f"not reachable with {samples} samples: it needs {best.sample_words}"
-    return Estimate(
-        name=best.name,
-        kind=best.kind,
-        source=best.source,
-        reason=parameters.too_few or few,
-        model=best.model,
-        shape=best.shape,
-    )
+    return none(parameters.too_few or few, best.source, best.kind)
 
 
-def _of_forms(attack: Attack, parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate an attack on the form of a problem in which it costs the least.
+def _of_forms(attack: Attack, every: bool, parameters: LweParameters, setting: Setting) -> Estimate:
+    """Estimate an attack on the form of a problem in which it costs the least; every: of all.
 
     Replacing the secret by the errors of n samples is linear algebra, n^3 operations.
     """
     tried = []
-    for form in parameters.forms():
+    for form in parameters.forms() if every else [parameters]:
         estimate = attack(form, setting)
         if form.spent:
             estimate = estimate.at_least(3 * log2(form.n), "it replaces the secret by errors")
@@ -189,32 +179,22 @@ def _of_forms(attack: Attack, parameters: LweParameters, setting: Setting) -> Es
     return best.changed(reason=few or best.reason) if best.reason else best
 
 
-def _counted(claim: Claim) -> str:
-    """Say how many members are counted, of how many secrets, and which are orthogonal."""
-    alike = int(claim.terms["alike"])
-    but = f", but for up to {alike} that are multiples of each other by units" if alike > 1 else ""
-    return (
-        f"{checker.short(claim.value)} members, of at most {checker.short(claim.upper, up=True)} "
-        f"secrets: where a is uniform their laws of a label are orthogonal{but}"
-    )
-
-
 def _queries(family: Family | None, wide: int) -> tuple[tuple[Claim, ...], str, str]:
     """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
     if family is None:
         return (), "", BEYOND
     if wide > _CERTIFIED:
-        return (
-            (),
-            "",
-            f"entries of the secret take {wide} values: `hardness certify` takes its time",
-        )
+        takes = "`hardness certify` takes its time"
+        return (), "", f"entries of the secret take {wide} values: {takes}"
     try:
-        certificate = certify(family)
+        claims = {claim.quantity: claim for claim in certify(family).claims}
     except ToolkitError as error:
         return (), "", str(error)
-    claims = {claim.quantity: claim for claim in certificate.claims}
-    counted = claims.get("orthogonal-members")
     average = "all secrets, as the family draws them"
-    average += f": {_counted(counted)}" if counted else ""
+    if counted := claims.get("orthogonal-members"):
+        most = checker.short(counted.upper, up=True)
+        average += f": {checker.short(counted.value)} members, of at most {most} secrets: where a "
+        average += "is uniform their laws of a label are orthogonal"
+        if (alike := int(counted.terms["alike"])) > 1:
+            average += f", but for up to {alike} that are multiples of each other by units"
     return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

@@ -1,9 +1,12 @@
 """Costs over a grid of parameters, and the parameters that reach a level of security."""
 
 import itertools
+import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hardness.lwe.estimate import estimate_all
@@ -13,6 +16,7 @@ from hardness.lwe.record import Estimate, Estimates
 from hardness.lwe.sets import spec_and_samples
 from instances import numbers
 from instances.errors import ToolkitError, UsageError
+from instances.family import require
 from instances.parameters import key_values
 from instances.result import Result, TableRow, frame
 
@@ -36,18 +40,16 @@ def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[s
     """
     key, _, rest = (part.strip() for part in text.partition("="))
     wrong = f"{option} {text[:60]} given"
-    if key not in KEYS:
-        raise UsageError(f"{wrong}: one of {', '.join(KEYS)}, as n=512..1024..128")
+    require(key in KEYS, f"{wrong}: one of {', '.join(KEYS)}, as n=512..1024..128")
     if ends := _RANGE.fullmatch(rest):
         low, high, step = int(ends[2]), int(ends[3]), int(ends[4] or 1)
-        if rest.count("2^") not in (0, 2) or not (low <= high and step):
-            raise UsageError(f"{wrong}: the range is empty")
-        if (high - low) // step >= most:
-            raise UsageError(f"{wrong}: a range of at most {most} values")
+        rises = rest.count("2^") in (0, 2) and low <= high and step > 0
+        require(rises, f"{wrong}: the range is empty")
+        require((high - low) // step < most, f"{wrong}: a range of at most {most} values")
         return key, [f"{ends[1] or ''}{value}" for value in range(low, high + 1, step)]
     listed = [part.strip() for part in rest.split(",")]
-    if "=" in rest or not all(listed) or len(set(listed)) < len(listed):
-        raise UsageError(f"{wrong}: write n=512..1024..128, q=2^20..2^40..4 or h=32,64")
+    several = "=" not in rest and all(listed) and len(set(listed)) == len(listed)
+    require(several, f"{wrong}: write n=512..1024..128, q=2^20..2^40..4 or h=32,64")
     return key, listed
 
 
@@ -59,19 +61,20 @@ def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
     """
     ranges = [parse_range(text) for text in over]
     keys = [key for key, _ in ranges]
-    if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
-        raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
-    points = list(itertools.islice(itertools.product(*(each for _, each in ranges)), _MOST + 1))
-    if len(points) > _MOST:
-        raise UsageError(f"--over {', '.join(keys)} given: at most {_MOST} problems")
-    return [dict(zip(keys, point, strict=True)) for point in points]
+    wrong = f"--over {', '.join(keys)} given"
+    require(len(set(keys)) == len(keys) in (1, 2, 3), f"{wrong}: one to three different parameters")
+    many = math.prod(len(values) for _, values in ranges) > _MOST
+    require(not many, f"{wrong}: at most {_MOST} problems")
+    return [
+        dict(zip(keys, point, strict=True)) for point in itertools.product(*dict(ranges).values())
+    ]
 
 
 def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
     words, counted = spec_and_samples(text)
-    if words.partition(":")[0] not in ("lwe", "lwr"):
-        raise UsageError(f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set")
+    wrong = f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set"
+    require(words.startswith(("lwe:", "lwr:")), wrong)
     return words, counted if samples is None else samples
 
 
@@ -82,9 +85,8 @@ def filled(words: str, values: dict[str, str]) -> str:
     'lwe:n=80,q=97,sigma=1,h=6'
     """
     name, _, rest = words.strip().partition(":")
-    return f"{name}:" + ",".join(
-        f"{key}={value}" for key, value in {**key_values(rest, name, list(KEYS)), **values}.items()
-    )
+    pairs = key_values(rest, name, list(KEYS)) | values
+    return f"{name}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
 def _estimated(
@@ -117,6 +119,13 @@ class Cell:
         """The attack of least cost."""
         return self.estimates.least if self.estimates else None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write the problem as plain data."""
+        every = self.estimates.to_dict() if self.estimates else {"least": None, "estimates": {}}
+        cost = {"least": every["least"], "rop": self.least.rop if self.least else None}
+        rest = {"reason": self.reason, "estimates": every["estimates"]}
+        return {"values": self.values, **cost, **rest}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Grid(Result):
@@ -128,11 +137,8 @@ class Grid(Result):
 
     def _rows(self) -> list[TableRow]:
         return [
-            {
-                **cell.values,
-                **_least_row(cell.estimates),
-                "known": cell.least.known if cell.least else cell.reason or "no attack applies",
-            }
+            {**cell.values, **_least_row(cell.estimates)}
+            | {"known": cell.least.known if cell.least else cell.reason or "no attack applies"}
             for cell in self.cells
         ]
 
@@ -148,25 +154,9 @@ class Grid(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the grid as plain data; `problems` in the order of the last key first."""
-        return {
-            "format": FORMAT,
-            "spec": self.spec,
-            "samples": self.samples,
-            "over": list(self.cells[0].values),
-            "problems": [
-                {
-                    "values": cell.values,
-                    "least": estimates["least"],
-                    "rop": cell.least.rop if cell.least else None,
-                    "reason": cell.reason,
-                    "estimates": estimates["estimates"],
-                }
-                for cell in self.cells
-                for estimates in [
-                    cell.estimates.to_dict() if cell.estimates else {"least": None, "estimates": {}}
-                ]
-            ],
-        }
+        problems = [cell.to_dict() for cell in self.cells]
+        head = {"format": FORMAT, "spec": self.spec, "samples": self.samples}
+        return {**head, "over": list(self.cells[0].values), "problems": problems}
 
 
 def grid(
@@ -255,14 +245,14 @@ def search(
     '30'
     """
     name, values = _candidates(key)
-    known: dict[str, Estimates] = {}
+
+    @cache
+    def at(value: str) -> Estimates:
+        return _estimated(filled(words, {name: value}), samples, settings, only)
 
     def cost(index: int) -> float:
-        value = values[index]
-        if value not in known:
-            known[value] = _estimated(filled(words, {name: value}), samples, settings, only)
-        if (least := known[value].least) is None:
-            raise UsageError(f"{name}={value} given: no published attack here applies")
+        if (least := at(values[index]).least) is None:
+            raise UsageError(f"{name}={values[index]} given: no published attack here applies")
         return least.rank
 
     last = len(values) - 1
@@ -271,10 +261,7 @@ def search(
             f"{key} given: {name}={values[last]} has {cost(last):.1f} bits, {bits:g} are asked "
             "for: widen the range"
         )
-    low, high = 0, last  # high reaches the level
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if cost(middle) >= bits else (middle + 1, high)
+    high = bisect_left(range(last), True, key=lambda index: cost(index) >= bits)
     steps = sorted({high + (last - high) * i // _CHECKED for i in range(1, _CHECKED + 1)})
     if failed := [values[i] for i in steps if cost(i) < bits]:
         raise UsageError(
@@ -287,8 +274,8 @@ def search(
         bits=bits,
         key=name,
         value=values[high],
-        found=known[values[high]],
-        below=known.get(values[high - 1]) if high else None,
+        found=at(values[high]),
+        below=at(values[high - 1]) if high else None,
         checked=tuple(values[i] for i in steps),
     )
 
@@ -297,14 +284,13 @@ def _candidates(text: str) -> tuple[str, list[str]]:
     """List the values of a range, from those that cost the least on."""
     key, _, rest = (part.strip() for part in text.partition("="))
     ends = rest.split("..")
-    if len(ends) != 2 or key not in (*_RISING, "q") or (key == "q") != rest.startswith("2^"):
-        raise UsageError(
-            f"--find {text[:60]} given: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60"
-        )
+    fits = len(ends) == 2 and key in (*_RISING, "q") and (key == "q") == rest.startswith("2^")
+    wrong = f"--find {text[:60]} given"
+    require(fits, f"{wrong}: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60")
     if key != "sigma":
         _, values = parse_range(text, "--find", _WIDEST)
         return key, values[::-1] if key == "q" else values
     low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
-    if not 0 <= high - low <= _WIDEST:
-        raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
+    wide = f"{wrong}: a range of at most {_WIDEST // _FINENESS}"
+    require(0 <= high - low <= _WIDEST, wide)
     return key, [f"{value / _FINENESS:.2f}" for value in range(low, high + 1)]

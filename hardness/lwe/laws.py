@@ -22,7 +22,8 @@ _REACH = math.sqrt(2 * (64 * math.log(2) - math.log(_TABLE * math.sqrt(2 * math.
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-12
 _WIDEST_SPARSE = 1e150  # a root mean square whose square is a float64
-MOST_LN = 700.0  # of a float64
+_MOST_LN = 700.0  # of a float64
+_SMALL = {(0, 1): "binary", (-1, 1): "ternary"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +31,11 @@ class Law:
     """The distribution of an entry of the secret, or of an error.
 
     ln_deviation: ln of the standard deviation, which may be beyond floats. low, high: the least and
-    the largest value; of a Gaussian, where its mass falls below 2^-64. zero: the probability of 0.
-    entropy: bits of an entry. guesses: bits of the expected guesses of an entry, at most. log_bias:
-    ln |E exp(2 pi i x/q)|. weight: how many entries are not 0, exactly; None if they are
-    independent. counts: of each value but 0, if it stands exactly so often. some: how many values
-    there are, if not all of low .. high. mode: the likeliest value, if it is not 0, and peak its
-    probability.
+    the largest value; of a Gaussian, where its mass falls below 2^-64. values: how many there are.
+    zero: the probability of 0. entropy: bits of an entry. guesses: bits of the expected guesses of
+    an entry, at most. log_bias: ln |E exp(2 pi i x/q)|. weight: how many entries are not 0,
+    exactly; None if they are independent. counts: of each value but 0, if it stands exactly so
+    often. mode: the likeliest value, if it is not 0, and peak its probability.
 
     >>> ternary = uniform(-1, 1, q=3329)
     >>> round(ternary.deviation, 3), ternary.alphabet
@@ -47,13 +47,13 @@ class Law:
     ln_deviation: float
     low: int
     high: int
+    values: int
     zero: float
     entropy: float
     guesses: float
     log_bias: float
     weight: int | None = None
     counts: tuple[tuple[int, int], ...] = ()
-    some: int | None = None
     mode: int = 0
     peak: float = 0.0
 
@@ -61,6 +61,16 @@ class Law:
     def deviation(self) -> float:
         """The standard deviation, infinity beyond floats."""
         return exp_or_inf(self.ln_deviation)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean square."""
+        return math.hypot(self.mean, self.deviation)
+
+    @property
+    def alphabet(self) -> int:
+        """How many values other than 0 an entry takes."""
+        return self.values - (self.zero > 0)
 
     def ln_deviation_without(self, n: int, zeta: ArrayLike, outside: ArrayLike = 0) -> Any:
         """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are taken out.
@@ -78,9 +88,8 @@ class Law:
         mean, square = self.mean * n / self.weight, self.rms**2 * n / self.weight
         if np.any(outside) and mean:
             share = np.minimum(share, square / (2 * mean**2))
-        variance = np.maximum(share * square - (share * mean) ** 2, 0.0)
         with np.errstate(divide="ignore"):
-            return np.log(variance) / 2
+            return np.log(np.maximum(share * square - (share * mean) ** 2, 0.0)) / 2
 
     def shifted(self, n: int) -> "Law":
         """Subtract the likeliest value from each of n entries.
@@ -98,26 +107,8 @@ class Law:
             placed = [(0, n - weight)] if weight < n else []
             counts = tuple((v - mode, c) for v, c in sorted([*counts, *placed]) if v != mode)
             weight = sum(c for _, c in counts)
-        return replace(
-            self,
-            mean=self.mean - mode,
-            low=self.low - mode,
-            high=self.high - mode,
-            zero=zero,
-            weight=weight,
-            counts=counts,
-            mode=0,
-        )
-
-    @property
-    def values(self) -> int:
-        """How many values an entry takes."""
-        return self.some or self.high - self.low + 1
-
-    @property
-    def alphabet(self) -> int:
-        """How many values other than 0 an entry takes."""
-        return self.values - (self.zero > 0 if self.some else self.low <= 0 <= self.high)
+        moved = replace(self, mean=self.mean - mode, low=self.low - mode, high=self.high - mode)
+        return replace(moved, zero=zero, weight=weight, counts=counts, mode=0)
 
     def log2_signs(self, most: int) -> NDArray[np.float64]:
         """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. most,).
@@ -128,55 +119,44 @@ class Law:
         w = np.arange(most + 1.0)
         if not self.counts:
             return w * log2(max(1, self.alphabet))
-        found = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
+        placed = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
         for _, count in self.counts:
             taken = np.arange(min(count, most) + 1)
             rest = np.arange(most + 1)[:, None] - taken
-            ways = np.where(rest >= 0, found[rest] - gammaln(taken + 1) / math.log(2), -math.inf)
-            found = np.logaddexp2.reduce(ways, axis=1)
-        return found + gammaln(w + 1) / math.log(2)
-
-    @property
-    def rms(self) -> float:
-        """The root of the mean square."""
-        return math.hypot(self.mean, self.deviation)
+            ways = np.where(rest >= 0, placed[rest] - gammaln(taken + 1) / math.log(2), -math.inf)
+            placed = np.logaddexp2.reduce(ways, axis=1)
+        return placed + gammaln(w + 1) / math.log(2)
 
 
 def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], q: int) -> Law:
     """Make a law of its values and their probabilities, (k,) each; q: the modulus, of log_bias."""
     shares = shares / shares.sum()
     mean = float(shares @ values)
-    deviation = math.sqrt(max(0.0, float(shares @ (values - mean) ** 2)))
+    deviation = math.sqrt(float(shares @ (values - mean) ** 2))
     kept = shares[shares > 0]
     likeliest = np.flatnonzero(shares >= shares.max() * (1 - _ROUNDING))
     mode = likeliest[np.argmin(np.round(abs(values[likeliest] - mean), 9))]
+    angles = 2 * math.pi * (values - mean) * math.exp(-math.log(q))
+    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - the cosine's mean, all its digits
+    square = (1 - missing) ** 2 + float(shares @ np.sin(angles)) ** 2
+    if missing < _SMALL_ANGLE:
+        log_bias = math.log1p(-missing)
+    else:  # else the sum is rounding
+        log_bias = math.log(square) / 2 if square > 1e-20 else _wide(math.log(deviation), q)
     return Law(
         kind=kind,
         mean=mean,
         ln_deviation=_ln(deviation),
         low=int(values[0]),
         high=int(values[-1]),
+        values=len(kept),
         zero=float(shares[values == 0].sum()),
         entropy=max(0.0, -float(kept @ np.log2(kept))),
         guesses=2 * log2(float(np.sqrt(kept).sum())),
-        some=len(kept) if len(kept) < values[-1] - values[0] + 1 else None,
-        log_bias=_log_bias(values - mean, shares, q, deviation),
+        log_bias=log_bias,
         mode=int(values[mode]),
         peak=float(shares[mode]),
     )
-
-
-def _log_bias(
-    values: NDArray[np.float64], shares: NDArray[np.float64], q: int, deviation: float
-) -> float:
-    angles = 2 * math.pi * values * math.exp(-math.log(q))
-    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - the cosine's mean, all its digits
-    square = (1 - missing) ** 2 + float(shares @ np.sin(angles)) ** 2
-    if missing < _SMALL_ANGLE:
-        return math.log1p(-missing)
-    if square > 1e-20:
-        return math.log(square) / 2
-    return _wide(math.log(deviation), q)  # the sum is rounding there
 
 
 def _wide(ln_deviation: float, q: int) -> float:
@@ -190,7 +170,7 @@ def _ln(value: float) -> float:
 
 def exp_or_inf(ln: float) -> float:
     """Compute exp(ln), infinity beyond floats."""
-    return math.exp(ln) if ln < MOST_LN else math.inf
+    return math.exp(ln) if ln < _MOST_LN else math.inf
 
 
 def gaussian(sigma: float | Fraction, q: int) -> Law:
@@ -216,6 +196,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
         ln_deviation=ln_sigma,
         low=-high,
         high=high,
+        values=2 * high + 1,
         zero=math.exp(-ln_sigma) / math.sqrt(2 * math.pi),
         entropy=(ln_sigma + math.log(2 * math.pi * math.e) / 2) / math.log(2),
         guesses=(ln_sigma + math.log(8 * math.pi) / 2) / math.log(2),
@@ -241,38 +222,55 @@ def uniform(low: int, high: int, q: int) -> Law:
     0.5
     """
     count = high - low + 1
-    require(
-        1 <= count <= q,
-        f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q",
-    )
-    ln = math.log(count)
-    angle = math.exp(math.log(math.pi) + ln - math.log(q))
-    log_bias = box_log_bias(angle, float(min(count, 1 << 1000))) if count < q else -math.inf
+    wrong = f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q"
+    require(1 <= count <= q, wrong)
+    ln, width = math.log(count), float(min(count, 1 << 1000))
     return Law(
-        kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
+        kind=_SMALL.get((low, high), "uniform"),
         mean=(low + high) / 2 if count < q and (low + high).bit_length() < 1000 else 0.0,
         ln_deviation=ln + (_ln(1 - 1 / count**2) - math.log(12)) / 2,
         low=low,
         high=high,
+        values=count,
         zero=1 / count if low <= 0 <= high else 0.0,
         entropy=log2(count),
         guesses=log2(count),
-        log_bias=log_bias,
+        log_bias=_box_log_bias(ln - math.log(q), width) if count < q else -math.inf,
         mode=max(low, min(0, high)),
         peak=1 / count,
     )
 
 
-def box_log_bias(angle: float, width: float) -> float:
-    """Compute ln |E exp(2 pi i x/q)| of x uniform on `width` values in a row; angle: pi width/q.
-
-    >>> round(math.exp(box_log_bias(math.pi * 2 / 6, 2.0)), 6)
-    0.866025
-    """
+def _box_log_bias(ln_share: float, width: float) -> float:
+    """Compute ln |E exp(2 pi i x/q)| of x uniform on `width` values in a row, a share of q."""
+    angle = math.pi * math.exp(ln_share)
     if angle < _SMALL_ANGLE:  # the quotient loses its digits there
         return -(angle**2) / 6 * (1 - (1 / width) ** 2)
     turn = angle / width
     return math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
+
+
+def rounding(p: int, q: int) -> Law | None:
+    """Describe the error of rounding from q to p, uniform on about q/p values; None if p = q.
+
+    >>> round(rounding(1000, q=3329).deviation, 2)
+    0.92
+    """
+    require(2 <= p <= q, f"p={brief_count(p)} given with q={brief_count(q)}: between 2 and q")
+    if q % p == 0:
+        return uniform(-((q // p - 1) // 2), q // p // 2, q) if p < q else None
+    high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
+    wrong = f"p={brief_count(p)} given with q={brief_count(q)}: a p that divides q"
+    require(math.log(q) - math.log(p) < _MOST_LN / 2, wrong)
+    width = math.exp(math.log(q) - math.log(p))
+    return replace(
+        uniform(-high, high, q),
+        ln_deviation=(math.log((q - p) * (q + p)) - math.log(12)) / 2 - math.log(p),
+        entropy=log2(q) - log2(p),
+        log_bias=_box_log_bias(-math.log(p), width),
+        zero=1 / width,
+        guesses=_guess_bits(2 * high, 1 / width),
+    )
 
 
 def tuniform(bits: int, q: int) -> Law:
@@ -284,22 +282,20 @@ def tuniform(bits: int, q: int) -> Law:
     """
     require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")
     half, count = 1 << bits, 2.0 ** (bits + 1)
-    require(
-        2 * half <= q,
-        f"TUniform of {bits} bits given with q={brief_count(q)}: it takes the "
-        f"{brief_count(2 * half + 1)} values -2^{bits} .. 2^{bits}",
-    )
+    wrong = f"TUniform of {bits} bits given with q={brief_count(q)}: it takes the "
+    require(2 * half <= q, f"{wrong}{brief_count(2 * half + 1)} values -2^{bits} .. 2^{bits}")
     inner = uniform(1 - half, half, q)  # half of it, the other half is one less
+    cosine = abs(math.cos(math.pi * math.exp(-math.log(q))))
     return replace(
         inner,
         kind="tuniform",
         mean=0.0,
         ln_deviation=_ln((count**2 / 2 + 1) / 6) / 2,
         low=-half,
+        values=2 * half + 1,
         entropy=log2(count) + 1 / count,
         guesses=2 * log2(count - 1 + math.sqrt(2)) - log2(count),
-        log_bias=inner.log_bias
-        + math.log(abs(math.cos(math.exp(math.log(math.pi) - math.log(q))))),
+        log_bias=inner.log_bias + math.log(cosine),
     )
 
 
@@ -311,10 +307,8 @@ def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
     (0.125, 64, 0.4841)
     """
     weight = sum(count for _, count in counts)
-    require(
-        0 < weight <= n and all(count > 0 for _, count in counts),
-        f"counts of {weight} entries given: each at least 1, and {n} together at most",
-    )
+    wrong = f"counts of {weight} entries given: each at least 1, and {n} together at most"
+    require(0 < weight <= n and all(count > 0 for _, count in counts), wrong)
     zeros = [(0, n - weight)] if weight < n else []
     values, shares = np.array(sorted([*counts, *zeros]), float).T
     return replace(tabled("counts", values, shares, q), weight=weight, counts=counts)
@@ -328,59 +322,46 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     (0.5, 0.75)
     """
     require(1 <= weight <= n, f"{weight} entries that are not 0 given: between 1 and n = {n}")
-    share = weight / n
-    kept = 1 - law.zero
+    share, kept = weight / n, 1 - law.zero
     require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
     require(
         law.rms < _WIDEST_SPARSE,
         f"h or weight given with entries of size {law.rms:g}: take less than {_WIDEST_SPARSE:g}, "
         "or leave it out",
     )
-    inner = law.mean / kept
-    square = share * (law.rms**2 / kept)
-    variance = square - (share * inner) ** 2
+    mean, square = share * law.mean / kept, share * (law.rms**2 / kept)
+    variance = square - mean**2
     surprise = (law.entropy - _coin(law.zero)) / kept  # of an entry that is not 0
     return replace(
         law,
-        mean=share * inner,
+        mean=mean,
         ln_deviation=_ln(variance) / 2 if variance > _ROUNDING * square else -math.inf,
         low=min(law.low, 0),
         high=max(law.high, 0),
+        values=law.alphabet + (share < 1),
         zero=1 - share,
         entropy=_coin(share) + share * max(0.0, surprise),
-        guesses=guess_bits(law.alphabet, 1 - share),
+        guesses=_guess_bits(law.alphabet, 1 - share),
         weight=weight,
-        some=law.alphabet + (share < 1) if law.some or not law.low <= 0 <= law.high else None,
         mode=0,
     )
 
 
 def mixed(law: Law, other: Law, share: float) -> Law:
     """Mix two laws, `share` of the entries being of the other: means of logarithms, of bits."""
-
-    def mean(name: str) -> float:
-        return float((1 - share) * getattr(law, name) + share * getattr(other, name))
-
-    return replace(
-        law,
-        kind="mixed",
-        ln_deviation=mean("ln_deviation"),
-        low=min(law.low, other.low),
-        high=max(law.high, other.high),
-        zero=mean("zero"),
-        entropy=mean("entropy"),
-        guesses=mean("guesses"),
-        log_bias=mean("log_bias"),
-        weight=None,
-        counts=(),
-        some=None,
-    )
+    means = {
+        name: (1 - share) * getattr(law, name) + share * getattr(other, name)
+        for name in ("ln_deviation", "zero", "entropy", "guesses", "log_bias")
+    }
+    low, high = min(law.low, other.low), max(law.high, other.high)
+    ends = {"low": low, "high": high, "values": high - low + 1}
+    return replace(law, kind="mixed", weight=None, counts=(), **ends, **means)
 
 
-def guess_bits(alphabet: int, zero: float) -> float:
+def _guess_bits(alphabet: int, zero: float) -> float:
     """Bound the bits of guesses by those of values other than 0 that are all alike. [Arikan96]"""
-    kept = math.log2(alphabet) + math.log2(1 - zero) if zero < 1 else -math.inf
-    return 2 * float(np.logaddexp2(math.log2(zero) / 2 if zero else -math.inf, kept / 2))
+    kept = log2(alphabet) + log2(1 - zero) if zero < 1 else -math.inf
+    return 2 * float(np.logaddexp2(log2(zero) / 2 if zero else -math.inf, kept / 2))
 
 
 def _coin(rate: float) -> float:

@@ -73,14 +73,20 @@ class Vectors(NamedTuple):
     sieve: Array  # dimension of the sieve that holds them
 
 
-@dataclass(frozen=True, kw_only=True)
+def _log_c(slope: float) -> float:
+    """Compute log2 of C, by which all smaller dimensions cost more than the last."""
+    return -math.log2(-math.expm1(-slope * math.log(2)))
+
+
+@dataclass(frozen=True)
 class Model:
     """A cost model of BKZ: one call of an oracle for shortest vectors, times the calls.
 
     call: log2 of its operations, of (beta, d). calls: one; tours, 8 d of them unless the block is
     the lattice; or progressive, C (d - beta) with C = 1/(1 - 2^-slope). All but one add LLL.
     vectors_from: where many short vectors come from: the basis, the last sieve of the reduction, or
-    one more sieve. free: whether sieves have dimensions for free.
+    one more sieve. slope, constant: log2 of a sieve's gates is linear in its dimension; its
+    dimensions for free count where slope is above 0.
     """
 
     name: str
@@ -90,12 +96,6 @@ class Model:
     vectors_from: Literal["basis", "last sieve", "one more sieve"] = "last sieve"
     slope: float = 0.0
     constant: float = 0.0
-    free: bool = False
-
-    @property
-    def log_c(self) -> float:
-        """log2 of C, by which all smaller dimensions cost more than the last."""
-        return -math.log2(-math.expm1(-self.slope * math.log(2)))
 
     def cost(self, beta: ArrayLike, d: ArrayLike) -> Array:
         """Compute log2 of the operations of BKZ of block size beta on a lattice of dimension d.
@@ -109,14 +109,14 @@ class Model:
             return call + np.zeros(d.shape)
         number = np.where(beta < d, np.log2(8 * d), 0.0)
         if self.calls == "progressive":
-            many = self.log_c + np.log2(np.maximum(d - beta, 1))
+            many = _log_c(self.slope) + np.log2(np.maximum(d - beta, 1))
             number = np.where(beta < _ENUMERATED, number, many)
         lll = 3 * np.log2(d)
         return np.where(beta > 2, np.logaddexp2(call + number, lll), lll)
 
     def sieve(self, dimension: Array) -> Array:
         """Compute log2 of the operations of a sieve in all dimensions up to one."""
-        return self.log_c + self.slope * dimension + self.constant
+        return _log_c(self.slope) + self.slope * dimension + self.constant
 
     def short(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
         """Return ln of how much longer many vectors are than a first one, and the sieve they fill.
@@ -128,10 +128,10 @@ class Model:
         if self.vectors_from == "basis":
             return np.full(beta.shape, math.log(2)), beta
         ratio, size = np.full(beta.shape, math.log(4 / 3) / 2), beta
-        if self.free:
+        if self.slope:
             size = beta - free_dimensions(beta).astype(np.int64)
         if self.vectors_from == "one more sieve":
-            more = (self.log_c + np.log2(np.maximum(d - beta, 1))) / self.slope
+            more = (_log_c(self.slope) + np.log2(np.maximum(d - beta, 1))) / self.slope
             size = np.where(beta < d, np.minimum(d, (size + more).astype(np.int64)), size)
             size = np.maximum(size, 2)  # a sieve of a dimension below 2 is none
             ratio = ratio + (size - 1) * (log_delta(size) - log_delta(beta))
@@ -161,7 +161,7 @@ class Model:
         beta = np.asarray(beta, float)
         if self.vectors_from == "basis":
             return np.zeros(beta.shape)
-        return SIEVE_WIDTH * (beta - free_dimensions(beta) if self.free else beta)
+        return SIEVE_WIDTH * (beta - free_dimensions(beta) if self.slope else beta)
 
 
 def _whole(bits: Array, rounded: Callable[[Array], Array]) -> Array:
@@ -212,55 +212,40 @@ def _line(slope: float, constant: float = 0.0) -> Callable[[Array, Array], Array
     return lambda beta, d: slope * beta + constant
 
 
-def _gates(name: str, slope: float, constant: float, source: str, more: bool) -> Model:
-    """Make a model of sieves of 2^(slope dimension + constant) gates with dimensions for free."""
+def _gates(slope: float, constant: float) -> Callable[[Array, Array], Array]:
+    """Make a call of sieves of 2^(slope dimension + constant) gates with dimensions for free."""
 
+    @_tabulated
     def gates(beta: Array) -> Array:
         sieved = constant + slope * (beta - free_dimensions(beta))
-        return np.where(beta < _ENUMERATED, _chengu(beta, beta), sieved + model.log_c)
+        return np.where(beta < _ENUMERATED, _chengu(beta, beta), sieved + _log_c(slope))
 
-    model = Model(
-        name=name,
-        source=source,
-        call=lambda beta, d: call(beta),
-        calls="progressive",
-        vectors_from="one more sieve" if more else "last sieve",
-        slope=slope,
-        constant=constant,
-        free=True,
-    )
-    call = _tabulated(gates)
-    return model
-
-
-def _plain(name: str, source: str, call: Callable, calls: Literal["one", "tours"]) -> Model:
-    return Model(name=name, source=source, call=call, calls=calls)
-
-
-def _enumeration(name: str, source: str, call: Callable) -> Model:
-    return Model(name=name, source=source, call=call, calls="tours", vectors_from="basis")
+    return lambda beta, d: gates(beta)
 
 
 def _bdgl(beta: Array, d: Array) -> Array:
     return np.where(beta <= 90, 0.387, 0.292) * beta + 16.4
 
 
-_AGPS = 0.2988026130564745, 26.011121212891872  # gates of a sieve, fitted
+_MATZOV = 0.29613500308205365, 20.387885985467914  # gates of a sieve, fitted
+_AGPS = 0.2988026130564745, 26.011121212891872
+_ABFK = _extended((0.995, 16.25), (0.547, 10.4), 92)
+_ABLR = _extended((1.077, 29.12), (0.654, 25.84), 97)
 MODELS: dict[str, Model] = {
     model.name: model
     for model in (
-        _plain("adps16", "ADPS16", _line(0.292), "one"),
-        _plain("adps16-quantum", "ADPS16", _line(0.265), "one"),
-        _plain("adps16-paranoid", "ADPS16", _line(SIEVE_WIDTH), "one"),
-        _plain("bdgl16", "BDGL16", _bdgl, "tours"),
-        _plain("laamospol14", "LaaMosPol14", _line(0.265, 16.4), "tours"),
-        _enumeration("chengu12", "CheNgu12", _chengu),
-        _enumeration("abfksw20", "ABFKSW20", _extended((0.995, 16.25), (0.547, 10.4), 92)),
-        _enumeration("ablr21", "ABLR21", _extended((1.077, 29.12), (0.654, 25.84), 97)),
-        _gates("matzov", 0.29613500308205365, 20.387885985467914, "MATZOV22", True),
-        _gates("kyber", *_AGPS, "Kyber21, AGPS20", False),
-        _gates("gj21", *_AGPS, "GJ21, AGPS20", True),
-        _plain("chaloy21", "ChaLoy21", _line(0.2570), "one"),
+        Model("adps16", "ADPS16", _line(0.292), "one"),
+        Model("adps16-quantum", "ADPS16", _line(0.265), "one"),
+        Model("adps16-paranoid", "ADPS16", _line(SIEVE_WIDTH), "one"),
+        Model("bdgl16", "BDGL16", _bdgl, "tours"),
+        Model("laamospol14", "LaaMosPol14", _line(0.265, 16.4), "tours"),
+        Model("chengu12", "CheNgu12", _chengu, "tours", "basis"),
+        Model("abfksw20", "ABFKSW20", _ABFK, "tours", "basis"),
+        Model("ablr21", "ABLR21", _ABLR, "tours", "basis"),
+        Model("matzov", "MATZOV22", _gates(*_MATZOV), "progressive", "one more sieve", *_MATZOV),
+        Model("kyber", "Kyber21, AGPS20", _gates(*_AGPS), "progressive", "last sieve", *_AGPS),
+        Model("gj21", "GJ21, AGPS20", _gates(*_AGPS), "progressive", "one more sieve", *_AGPS),
+        Model("chaloy21", "ChaLoy21", _line(0.2570), "one"),
     )
 }
 SHAPES = ("gsa", "lgsa", "zgsa")
@@ -341,27 +326,21 @@ def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Arra
     never = volume / d - d * slope  # the mean is at most as much more
     ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
     arrays = np.broadcast_arrays(last, *ends, d, slope, volume)
-    whole, *bounds = (np.array(x, float) for x in arrays)
-    last, low, high, d, slope, volume = (x.ravel() for x in (whole, *bounds))
+    last, low, high, d, slope, volume = (np.array(x, float) for x in arrays)
     below, above = np.minimum(low, volume / d) - slope * d, np.maximum(volume / d, high)
-    open_ = np.arange(last.size)  # whose volume is not yet right
     for _ in range(64):
-        start = np.maximum(0, np.minimum(np.ceil((low - last) / slope), d))
+        start = np.clip(np.ceil((low - last) / slope), 0, d)
         end = np.maximum(start, np.minimum(np.floor((high - last) / slope) + 1, d))
         inner = (end - start) * (last + slope * (start + end - 1) / 2)
         missing = volume - start * low - (d - end) * high - inner
+        wrong = abs(missing) > 1e-13 * abs(volume) + 1e-12
+        if not wrong.any():
+            break
         below, above = np.where(missing > 0, last, below), np.where(missing > 0, above, last)
         newton = last + missing / np.maximum(end - start, 1)
         newton = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
-        wrong = abs(missing) > 1e-13 * abs(volume) + 1e-12
-        whole.flat[open_] = np.where(wrong, newton, last)
-        if not wrong.any():
-            break
-        open_, last = open_[wrong], newton[wrong]
-        low, high, d, slope, volume, below, above = (
-            x[wrong] for x in (low, high, d, slope, volume, below, above)
-        )
-    return whole, bounds[0], bounds[1]
+        last = np.where(wrong, newton, last)
+    return last, low, high
 
 
 def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:

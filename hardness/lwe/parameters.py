@@ -15,30 +15,16 @@ from math import log2
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.special import xlog1py
 
-from hardness.lwe.laws import (
-    MOST_LN,
-    Law,
-    box_log_bias,
-    brief_count,
-    cbd,
-    exp_or_inf,
-    fixed,
-    gaussian,
-    guess_bits,
-    mixed,
-    sparse,
-    tabled,
-    tuniform,
-    uniform,
-)
+from hardness.lwe import laws
+from hardness.lwe.laws import Law, brief_count
 from instances import numbers
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
-from instances.lwe import Modular
 from instances.parameters import key_values, split_list
-from instances.secrets import Integers, Secrets
+from instances.secrets import Integers
 from instances.text import cut
 
 _LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
@@ -108,8 +94,8 @@ class LweParameters:
         """Why no attack applies to so few samples; empty where one may."""
         if self.samples is None or self.samples >= self.unique:
             return ""
-        given = "1 sample leaves" if self.samples == 1 else f"{self.samples} samples leave"
-        return f"{given} several secrets: {self.unique} single one out"
+        leave = "1 sample leaves" if self.samples == 1 else f"{self.samples} samples leave"
+        return f"{leave} several secrets: {self.unique} single one out"
 
     @property
     def rows(self) -> int | None:
@@ -190,7 +176,7 @@ class LweParameters:
         return replace(
             self,
             secret=replace(error, weight=None),
-            error=mixed(error, self.secret, share) if again else error,
+            error=laws.mixed(error, self.secret, share) if again else error,
             size_bits=self.n * error.entropy,
             information=kept + share * max(0.0, self.log2_q - self.secret.entropy),
             samples=rows,
@@ -206,58 +192,46 @@ def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
     """Read off a family what attacks need; raises UsageError for families without samples.
 
     >>> from instances import parse
-    >>> found = parameters_of(parse("lwr:n=512,q=8192,p=1024,secret=cbd,spread=5"))
-    >>> found.error.alphabet + 1, round(found.error.deviation, 3)
+    >>> rounded = parameters_of(parse("lwr:n=512,q=8192,p=1024,secret=cbd,spread=5"))
+    >>> rounded.error.values, round(rounded.error.deviation, 3)
     (8, 2.291)
     """
-    found = family.linear_forms or family.refuse("linear_forms")
-    _check_samples(samples)
-    secrets = found.secrets
-    return _with_information(
-        f"{family}",
-        LweParameters(
-            n=secrets.n,
-            q=secrets.q,
-            secret=_secret(secrets),
-            error=_error(found, secrets.q),
-            size_bits=log2(found.secrets.size),
-            information=found.information,
-            samples=samples,
-        ),
+    forms = family.linear_forms or family.refuse("linear_forms")
+    secrets, q, wide = forms.secrets, forms.secrets.q, forms.interval
+    secret = _table(secrets.entries, secrets.kind, q) if secrets.entries else _everything(q)
+    error = None
+    if forms.errors is not None and len(forms.errors.values) > 1:
+        error = _table(forms.errors, forms.errors.kind, q)
+    elif wide > 1:
+        error = laws.uniform(-((wide - 1) // 2), wide // 2, q)
+    problem = LweParameters(
+        n=secrets.n,
+        q=q,
+        secret=laws.sparse(secret, secrets.n, secrets.h) if secrets.h else secret,
+        error=error,
+        size_bits=log2(secrets.size),
+        information=forms.information,
+        samples=samples,
     )
+    return _checked(problem, f"{family}")
 
 
-def _check_samples(samples: int | None) -> None:
+def _table(entries: Integers, kind: str, q: int) -> Law:
+    return laws.tabled(kind, np.array(entries.values, np.float64), entries.shares, q)
+
+
+def _everything(q: int) -> Law:
+    return laws.uniform(-(q // 2), q - 1 - q // 2, q)
+
+
+def _checked(problem: LweParameters, text: str) -> LweParameters:
+    samples, wrong = problem.samples, "labels do not depend on the secret: lower the error"
     require(
         samples is None or 0 <= samples <= _MOST_SAMPLES,
         f"samples={cut(numbers.write(samples), 60)} given: 0 to 2^1000, or none for any number",
     )
-
-
-def _secret(secrets: Secrets) -> Law:
-    entries, q = secrets.entries, secrets.q
-    law = _uniform_on_all(q) if entries is None else _law(secrets.kind, entries, q)
-    return sparse(law, secrets.n, secrets.h) if secrets.h else law
-
-
-def _law(kind: str, entries: Integers, q: int) -> Law:
-    values = np.array(entries.values, np.float64)
-    return tabled(kind, values, entries.shares, q)
-
-
-def _error(family: Modular, q: int) -> Law | None:
-    if family.errors is not None and len(family.errors.values) > 1:
-        return _law(family.errors.kind, family.errors, q)
-    wide = family.interval
-    return uniform(-((wide - 1) // 2), wide // 2, q) if wide > 1 else None
-
-
-def _with_information(text: str, found: LweParameters) -> LweParameters:
-    require(
-        found.information > _LEAST_INFORMATION,
-        f"{cut(text, 200)} given: labels do not depend on the secret: lower the error",
-    )
-    return found
+    require(problem.information > _LEAST_INFORMATION, f"{cut(text, 200)} given: {wrong}")
+    return problem
 
 
 # ---- of words
@@ -280,33 +254,36 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
 
     >>> parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64").log2_q
     25.0
-    >>> round(parse_parameters("lwr:n=512,q=3329,p=1000,secret=cbd,spread=2").error.deviation, 2)
-    0.92
     """
-    _check_samples(samples)
     name, _, rest = text.strip().partition(":")
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
-    given = key_values(rest, name, list(KEYS))
-    for key in ("n", "q", *(["p"] if name == "lwr" else [])):
-        example = "lwr:n=512,q=8192,p=1024,.." if name == "lwr" else "lwe:n=512,q=3329,.."
-        require(key in given, f"{name} needs {key}: write {example}")
-    n, q = numbers.parse(given["n"], int, "n"), modulus(given["q"])
+    words, rounds = key_values(rest, name, list(KEYS)), name == "lwr"
+    for key in ("n", "q", *["p"] * rounds):
+        example = "lwr:n=512,q=8192,p=1024,.." if rounds else "lwe:n=512,q=3329,.."
+        require(key in words, f"{name} needs {key}: write {example}")
+    n, q = numbers.parse(words["n"], int, "n"), modulus(words["q"])
     require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
-    secret, size_bits = _secret_of(given, n, q)
-    error = _rounding(given, q) if name == "lwr" else _error_of(given, q, samples)
-    if error and not error.deviation:  # all errors are the same: one takes it off
-        error = None
-    found = LweParameters(
+    secret, size_bits = _secret(words, n, q)
+    if rounds:
+        sizes = [key for key in (*_SIZES, "error") if key in words]
+        wrong = f"{', '.join(sizes)} given with lwr: its error is that of rounding to p"
+        require(not sizes, wrong)
+        p = modulus(words["p"], "p")
+        error, information = laws.rounding(p, q), log2(p)
+    else:
+        error = _error(words, q, samples)
+        information = _information(error, q)
+    problem = LweParameters(
         n=n,
         q=q,
         secret=secret,
         error=error,
         size_bits=size_bits,
-        information=log2(modulus(given["p"], "p")) if name == "lwr" else _information(error, q),
+        information=information,
         samples=samples,
     )
-    return _with_information(text, found)
+    return _checked(problem, text)
 
 
 def modulus(text: str, key: str = "q") -> int:
@@ -318,11 +295,8 @@ def modulus(text: str, key: str = "q") -> int:
     integer = 0
     with suppress(UsageError):
         integer = long_integer(text, key)
-    require(
-        integer >= 2 and integer.bit_length() <= _MOST_BITS,
-        f"{key} must be an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1, got "
-        f"{cut(text, 60)}",
-    )
+    wrong = f"{key} must be an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1, got "
+    require(integer >= 2 and integer.bit_length() <= _MOST_BITS, wrong + cut(text, 60))
     return integer
 
 
@@ -347,65 +321,9 @@ def _long_fraction(text: str, what: str) -> Fraction:
     base, minus, power = text.strip().partition("^-")
     if minus:
         return Fraction(1, long_integer(f"{base}^{power}", what))
-    if base.count("^"):
-        return Fraction(long_integer(text, what))
-    return numbers.parse(text, Fraction, what)
-
-
-def _uniform_on_all(q: int) -> Law:
-    return uniform(-(q // 2), q - 1 - q // 2, q)
-
-
-_SIZED: dict[str, Callable[[str, str, int], Law]] = {  # laws by a size, its key, and q
-    "gaussian": lambda size, key, q: gaussian(_long_fraction(size, key), q),
-    "cbd": lambda size, key, q: cbd(numbers.parse(size, int, key), q),
-    "tuniform": lambda size, key, q: tuniform(numbers.parse(size, int, key), q),
-    "range": lambda size, key, q: _around(size, key, q),
-}
-_SMALL = {"binary": (0, 1), "ternary": (-1, 1)}
-_SECRETS = (*_SMALL, "uniform", *_SIZED)
-_ERRORS = {  # the keys of their sizes
-    **{"gaussian": ("sigma", "alpha"), "cbd": ("eta",), "tuniform": ("eta",)},
-    **{"uniform": ("width",), "binary": (), "ternary": (), "none": ()},
-}
-
-
-def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
-    """Return the law of the secret's entries, and log2 of the number of secrets."""
-    kind = given.get("secret", "uniform")
-    if kind not in _SECRETS and not kind.startswith("["):
-        raise unknown("secret", cut(kind, 60), [*_SECRETS, "[value:share,..]"])
-    require(
-        ("spread" in given) == (kind in _SIZED),
-        f"secret={cut(kind, 60)} given {'without' if kind in _SIZED else 'with'} spread: it is the "
-        "standard deviation of gaussian, eta of cbd and tuniform, the values of range, and of no "
-        "other",
+    return (
+        Fraction(long_integer(text, what)) if "^" in base else numbers.parse(text, Fraction, what)
     )
-    if kind.startswith("["):
-        law = _listed(kind, "secret", n, q)
-    elif kind in _SIZED:
-        law = _SIZED[kind](given["spread"], "spread", q)
-    else:
-        law = uniform(*_SMALL[kind], q) if kind in _SMALL else _uniform_on_all(q)
-    width = law.high - law.low + 1
-    require(
-        width <= q,
-        f"q={brief_count(q)} given with secret={kind}: its entries take {brief_count(width)} "
-        "values",
-    )
-    h = numbers.parse(given.get("h", "0"), int, "h")
-    require(
-        0 <= h <= n,
-        f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 and "
-        "n, or 0 to leave it open",
-    )
-    if law.weight:
-        require(not h, f"h={h} given with counts, which have {law.weight} entries that are not 0")
-        placed = math.lgamma(law.weight + 1) - sum(math.lgamma(c + 1) for _, c in law.counts)
-        return law, log2(math.comb(n, law.weight)) + placed / math.log(2)
-    if h:
-        return sparse(law, n, h), log2(math.comb(n, h)) + h * log2(law.alphabet)
-    return law, n * log2(law.values)
 
 
 def _around(width: str, key: str, q: int) -> Law:
@@ -414,114 +332,120 @@ def _around(width: str, key: str, q: int) -> Law:
     count = long_integer(low, key)
     ends = (count, long_integer(high, key)) if dots else (-((count - 1) // 2), count // 2)
     require(ends[0] < ends[1], f"{key}={cut(width, 60)} given: at least 2 values, that rise")
-    return uniform(*ends, q)
+    return laws.uniform(*ends, q)
+
+
+def _alpha(text: str, key: str, q: int) -> Law:
+    alpha = _long_fraction(text, key)
+    require(0 < alpha < 1, f"alpha={text} given: sigma/q, between 0 and 1")
+    return laws.gaussian(alpha * q, q)
+
+
+_Sized = Callable[[str, str, int], Law]  # of the text of a size, its key, and q
+_LAWS: dict[str, _Sized] = {
+    "alpha": _alpha,
+    "gaussian": lambda sigma, key, q: laws.gaussian(_long_fraction(sigma, key), q),
+    "cbd": lambda eta, key, q: laws.cbd(numbers.parse(eta, int, key), q),
+    "tuniform": lambda bits, key, q: laws.tuniform(numbers.parse(bits, int, key), q),
+    "range": _around,
+}
+_UNSIZED: dict[str, Callable[[int], Law | None]] = {
+    "binary": lambda q: laws.uniform(0, 1, q),
+    "ternary": lambda q: laws.uniform(-1, 1, q),
+    "uniform": _everything,
+    "none": lambda q: None,
+}
+_SECRETS: dict[str, dict[str, _Sized]] = {  # keys of sizes, and what they make
+    **{"binary": {}, "ternary": {}, "uniform": {}},
+    **{name: {"spread": _LAWS[name]} for name in ("gaussian", "cbd", "tuniform", "range")},
+}
+_ERRORS: dict[str, dict[str, _Sized]] = {
+    "gaussian": {"sigma": _LAWS["gaussian"], "alpha": _alpha},
+    **{name: {"eta": _LAWS[name]} for name in ("cbd", "tuniform")},
+    **{"uniform": {"width": _around}, "binary": {}, "ternary": {}, "none": {}},
+}
+
+
+def _law(key: str, kind: str, words: dict[str, str], q: int, count: int) -> Law | None:
+    """Read the law of `count` entries of the secret, or of errors; key: which of them."""
+    kinds, keys = (_ERRORS, _SIZES) if key == "error" else (_SECRETS, ("spread",))
+    if not (listed := kind.startswith("[")) and kind not in kinds:
+        raise unknown(key, cut(kind, 60), [*kinds, "[value:share,..]"])
+    makes, sizes = {} if listed else kinds[kind], [size for size in keys if size in words]
+    needed = " or ".join(f"{size}=..." for size in makes) or "no size"
+    wrong = f"{key}={cut(kind, 60)} given with {', '.join(sizes) or 'no size'}: it needs {needed}"
+    require(set(sizes) <= set(makes) and len(sizes) == bool(makes), wrong)
+    if sizes:
+        return makes[sizes[0]](words[sizes[0]], sizes[0], q)
+    return _listed(kind, key, count, q) if listed else _UNSIZED[kind](q)
+
+
+def _secret(words: dict[str, str], n: int, q: int) -> tuple[Law, float]:
+    """Return the law of the secret's entries, and log2 of the number of secrets."""
+    kind = words.get("secret", "uniform")
+    law = _law("secret", kind, words, q, n)
+    assert law is not None
+    width, wrong = law.high - law.low + 1, f"q={brief_count(q)} given with secret={kind}: "
+    require(width <= q, f"{wrong}its entries take {brief_count(width)} values")
+    h = numbers.parse(words.get("h", "0"), int, "h")
+    wrong = f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 "
+    require(0 <= h <= n, wrong + "and n, or 0 to leave it open")
+    if law.weight:
+        require(not h, f"h={h} given with counts, which have {law.weight} entries that are not 0")
+        placed = math.lgamma(law.weight + 1) - sum(math.lgamma(c + 1) for _, c in law.counts)
+        return law, log2(math.comb(n, law.weight)) + placed / math.log(2)
+    if h:
+        return laws.sparse(law, n, h), log2(math.comb(n, h)) + h * log2(law.alphabet)
+    return law, n * log2(law.values)
+
+
+def _error(words: dict[str, str], q: int, samples: int | None) -> Law | None:
+    """Return the law of errors; None if all are the same, as one then takes it off."""
+    require("p" not in words, "p given with lwe: it is of lwr")
+    kind = words.get("error", "gaussian")
+    law = _law("error", kind, words, q, samples or _MOST_ROWS)
+    bare = samples is None and law is not None and law.weight is not None
+    require(not bare, f"error={cut(kind, 60)} given, which counts errors: give --samples")
+    return law if law and law.deviation else None
 
 
 def _listed(text: str, key: str, n: int, q: int) -> Law:
     """Read a law of n entries, "[-1:1/4,0:1/2,1:1/4]" or, of counts, "[-1:16,1:48]"."""
     pairs = [part.partition(":") for part in split_list(text.strip()[1:-1])]
-    said = f"{key}={cut(text, 60)} given: "
-    require(
-        text.endswith("]") and all(share.strip() for _, _, share in pairs),
-        said + "write [-1:1/4,0:1/2,1:1/4] for probabilities, [-1:16,1:48] for counts",
-    )
-    read = {
+    start = f"{key}={cut(text, 60)} given: "
+    complete = text.endswith("]") and all(share.strip() for _, _, share in pairs)
+    wrong = f"{start}write [-1:1/4,0:1/2,1:1/4] for probabilities, [-1:16,1:48] for counts"
+    require(complete, wrong)
+    shares = {
         numbers.parse(value, int, key): numbers.parse(share, Fraction, key)
         for value, _, share in pairs
     }
-    require(len(read) == len(pairs), said + "a value stands there twice")
-    require(
-        max(read) - min(read) < q, said + f"values further apart than q={brief_count(q)} allows"
-    )
-    listed = sorted(read.items())
-    if all(share.denominator == 1 for share in read.values()):
-        require(0 not in read, said + "counts are of values other than 0, probabilities below 1")
-        return fixed(tuple((value, int(count)) for value, count in listed), n, q)
-    total = sum(read.values())
-    require(total == 1, said + f"probabilities with the sum {total}: it has to be 1")
-    require(min(read.values()) > 0, said + "probabilities above 0 are needed")
-    values, shares = np.array(listed, float).T
-    return tabled("law", values, shares, q)
-
-
-def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
-    require("p" not in given, "p given with lwe: it is of lwr")
-    kind, named = given.get("error", "gaussian"), [key for key in _SIZES if key in given]
-    if kind.startswith("["):
-        require(not named, f"{', '.join(named)} given with error={cut(kind, 60)}: it has all")
-        law = _listed(kind, "error", samples or _MOST_ROWS, q)
-        bare = samples is None and law.weight is not None
-        require(not bare, f"error={cut(kind, 60)} given, which counts errors: give --samples")
-        return law
-    if kind not in _ERRORS:
-        raise unknown("error", cut(kind, 60), [*_ERRORS, "[value:share,..]"])
-    keys = _ERRORS[kind]
-    require(
-        set(named) <= set(keys) and len(named) == bool(keys),
-        f"error={kind} given with {', '.join(named) or 'no size'}: it needs "
-        f"{' or '.join(f'{key}=...' for key in keys) or 'no size'}",
-    )
-    if kind in _SMALL:
-        return uniform(*_SMALL[kind], q)
-    if kind == "none":
-        return None
-    [key] = named
-    if key == "alpha":
-        alpha = _long_fraction(given[key], key)
-        require(0 < alpha < 1, f"alpha={given[key]} given: sigma/q, between 0 and 1")
-        return gaussian(alpha * q, q)
-    return _SIZED["range" if kind == "uniform" else kind](given[key], key, q)
-
-
-def _rounding(given: dict[str, str], q: int) -> Law | None:
-    """Make the error of rounding to p: uniform on about q/p values."""
-    named = [k for k in (*_SIZES, "error") if k in given]
-    require(not named, f"{', '.join(named)} given with lwr: its error is that of rounding to p")
-    p = modulus(given["p"], "p")
-    require(2 <= p <= q, f"p={given['p']} given with q={brief_count(q)}: between 2 and q")
-    if p == q:
-        return None
-    if q % p == 0:
-        count = q // p
-        return uniform(-((count - 1) // 2), count // 2, q)
-    high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
-    ln_width = math.log(q) - math.log(p)
-    require(
-        ln_width < MOST_LN / 2,
-        f"p={given['p']} given with q={brief_count(q)}: a p that divides q",
-    )
-    width = math.exp(ln_width)
-    return replace(
-        uniform(-high, high, q),
-        ln_deviation=(math.log((q - p) * (q + p)) - math.log(12)) / 2 - math.log(p),
-        entropy=log2(q) - log2(p),
-        log_bias=box_log_bias(math.exp(math.log(math.pi) - math.log(p)), width),
-        zero=1 / width,
-        guesses=guess_bits(2 * high, 1 / width),
-    )
+    require(len(shares) == len(pairs), f"{start}a value stands there twice")
+    wrong = f"{start}values further apart than q={brief_count(q)} allows"
+    require(max(shares) - min(shares) < q, wrong)
+    listed, total = sorted(shares.items()), sum(shares.values())
+    if all(share.denominator == 1 for share in shares.values()):
+        wrong = f"{start}counts are of values other than 0, probabilities below 1"
+        require(0 not in shares, wrong)
+        return laws.fixed(tuple((value, int(count)) for value, count in listed), n, q)
+    require(total == 1, f"{start}probabilities with the sum {total}: it has to be 1")
+    require(min(shares.values()) > 0, f"{start}probabilities above 0 are needed")
+    values, chances = np.array(listed, float).T
+    return laws.tabled("law", values, chances, q)
 
 
 def _information(error: Law | None, q: int) -> float:
     """Compute the bits that a label tells of <a, s>: log2 q less the entropy of e mod q."""
     if error is None:
         return log2(q)
-    wide = exp_or_inf(error.ln_deviation - math.log(q))
+    wide = laws.exp_or_inf(error.ln_deviation - math.log(q))
     if wide < _NARROW or error.kind != "gaussian":
         return max(0.0, log2(q) - error.entropy)
     width = f"2^{error.ln_deviation / math.log(2):.1f}"
-    require(
-        wide <= 2,
-        f"errors of standard deviation {width} given with q={brief_count(q)}: labels then "
-        "say nothing, lower it",
-    )
-    from scipy.special import xlog1py
-
+    wrong = f"errors of standard deviation {width} given with q={brief_count(q)}: labels then "
+    require(wide <= 2, wrong + "say nothing, lower it")
     # The density of the wrapped Gaussian over its mean, less 1, by its Fourier series.
-    count = min(q, _GRID)
-    turns = np.arange(count) / count
-    x: NDArray[np.float64] = np.zeros(count)
-    for k in range(1, math.ceil(2 / wide) + 2):
-        x += 2 * math.exp(-2 * (math.pi * k * wide) ** 2) * np.cos(2 * np.pi * k * turns)
-    x = np.maximum(x, -1.0)  # a density that rounds to less than 0
-    terms = xlog1py(1 + x, x) - x
-    return float(np.mean(terms)) / math.log(2)
+    turns, k = np.arange(min(q, _GRID)) / min(q, _GRID), np.arange(1, math.ceil(2 / wide) + 2)
+    waves = 2 * np.exp(-2 * (math.pi * k * wide) ** 2) @ np.cos(2 * np.pi * np.outer(k, turns))
+    x = np.maximum(waves, -1.0)  # a density that rounds to less than 0
+    return float(np.mean(xlog1py(1 + x, x) - x)) / math.log(2)

@@ -33,6 +33,7 @@ _LOGARITHMS = {  # its names of counts, and our fields with their log2
     **{"|S|": "space", "m": "sample_bits"},
 }
 _INTEGERS = {"beta": "beta", "eta": "eta", "beta_": "sieve", "zeta": "zeta", "d": "d", "p": "p"}
+_FLOATS = {"prob": "prob", "delta": "delta"}
 _CLOSE = 1e-6
 _SHORT = 10**18
 _LONGEST, _MOST_BITS = 1 << 14, 1 << 17  # characters that are read, bits of an integer
@@ -52,51 +53,52 @@ def to_estimator_code(parameters: LweParameters) -> str:
     LWE.Parameters(n=1024, q=33554432, Xs=ND.SparseTernary(p=32, m=32, n=1024), \
 Xe=ND.DiscreteGaussian(3.19), m=oo)
     """
-    n, q, error = parameters.n, parameters.q, parameters.error
+    code, other = {}, []
+    for word, law, name, values, named in _calls(parameters):
+        texts = [_modulus(v) if isinstance(v, int) else f"{v:.10g}" for v in values]
+        code[word] = f"ND.{name}({', '.join([*texts, *(f'{k}={v}' for k, v in named.items())])})"
+        other += [word] * (name == "DiscreteGaussian" and law.kind != "gaussian")
+    m, q = "oo" if parameters.rows is None else parameters.rows, _modulus(parameters.q)
+    sizes = f"n={parameters.n}, q={q}, Xs={code['secret']}, Xe={code['error']}, m={m}"
+    more = f"\n# {' and '.join(other)}: as a Gaussian of that deviation" if other else ""
+    return f"LWE.Parameters({sizes}){more}"
+
+
+def _calls(parameters: LweParameters) -> list[tuple[Any, ...]]:
+    """List secret and error: word, law, name of a class of ND, arguments by place and by name."""
+    n, rows, error = parameters.n, parameters.samples, parameters.error
     if error is None or not error.deviation:
         raise UsageError(
             "a problem without error given: lattice-estimator takes none, linear algebra solves it"
         )
-    laws = {"secret": parameters.secret, "error": error}
-    counts = {"secret": n, "error": n if parameters.samples is None else parameters.samples}
-    code = {name: _law_code(law, counts[name], q) for name, law in laws.items()}
-    other = [
-        name
-        for name, law in laws.items()
-        if law.kind != "gaussian" and code[name].startswith("DiscreteGaussian")
-    ]
-    m = "oo" if parameters.rows is None else parameters.rows
-    text = (
-        f"LWE.Parameters(n={n}, q={_modulus(q)}, Xs=ND.{code['secret']}, Xe=ND.{code['error']}, "
-        f"m={m})"
-    )
-    return f"{text}\n# {' and '.join(other)}: as a Gaussian of that deviation" if other else text
+    every = ("secret", parameters.secret, n), ("error", error, n if rows is None else rows)
+    return [(word, law, *_call(law, count, parameters.q)) for word, law, count in every]
 
 
-def _law_code(law: Law, count: int, q: int) -> str:
-    """Write a law; count: of how many entries it is, for a fixed weight."""
-    width = law.high - law.low + 1
+def _call(law: Law, count: int, q: int) -> tuple[str, tuple[int | float, ...], dict[str, int]]:
+    """Name a law; count: of how many entries it is, for a fixed weight."""
+    width, ends = law.high - law.low + 1, (law.low, law.high)
     if law.weight is not None:
-        plus, minus = law.weight - law.weight // 2, law.weight // 2
-        if not law.low:
-            plus, minus = law.weight, 0
-        if law.counts:
-            plus, minus = (dict(law.counts).get(sign, 0) for sign in (1, -1))
-        if plus + minus == law.weight and (law.counts or (law.low, law.high) in _NAMED):
-            return f"SparseTernary(p={plus}, m={minus}, n={count})"
+        signs = dict(law.counts) or {1: law.weight}
+        if law.low and not law.counts:
+            signs = {1: law.weight - law.weight // 2, -1: law.weight // 2}
+        plus, minus = signs.get(1, 0), signs.get(-1, 0)
+        if plus + minus == law.weight and (law.counts or ends in _NAMED):
+            return "SparseTernary", (), {"p": plus, "m": minus, "n": count}
     elif law.kind == "cbd":
-        return f"CenteredBinomial({law.high})"
+        return "CenteredBinomial", (law.high,), {}
     elif law.kind == "tuniform":
-        return f"TUniform({law.high.bit_length() - 1})"
+        return "TUniform", (law.high.bit_length() - 1,), {}
     elif law.kind != "gaussian" and abs(law.entropy - math.log2(width)) < _CLOSE:
-        ends = f"Uniform({_modulus(law.low)}, {_modulus(law.high)})"
-        return f"UniformMod({_modulus(q)})" if width == q else ends
+        return ("UniformMod", (q,), {}) if width == q else ("Uniform", ends, {})
     require(
         math.isfinite(law.deviation),
         "a law wider than floats hold given: lattice-estimator has no name for it",
     )
-    mean = "" if abs(law.mean) < _CLOSE * law.deviation else f", {law.mean:.10g}"
-    return f"DiscreteGaussian({law.deviation:.10g}{mean})"
+    moments = (
+        (law.deviation,) if abs(law.mean) < _CLOSE * law.deviation else (law.deviation, law.mean)
+    )
+    return "DiscreteGaussian", tuple(float(f"{value:.10g}") for value in moments), {}
 
 
 def _modulus(q: int) -> str:
@@ -201,12 +203,9 @@ def _problem(code: str) -> tuple[str, int | None]:
         raise _refused(name.rpartition(")")[2].strip(".") or code)
     bound = _bound(call, lambda n, q, Xs, Xe, m=None, tag=None: None)
     samples = ast.unparse(bound["m"]).lstrip("+").rpartition(".")[2] if "m" in bound else "oo"
-    keys = ("n", "q") if samples in _ENDLESS else ("n", "q", "m")
-    sizes = [_number(bound[key]) for key in keys]
+    sizes = [_number(bound[key]) for key in (["n", "q"] + ["m"] * (samples not in _ENDLESS))]
     require(all(size.denominator == 1 for size in sizes), "n, q and m are integers, or m=oo")
-    n, q, m = (*map(int, sizes), None)[:3]
-    assert n is not None
-    assert q is not None
+    (n, q), m = map(int, sizes[:2]), int(sizes[2]) if sizes[2:] else None
     secret, error = _law(bound["Xs"], "Xs", n)[0], _law(bound["Xe"], "Xe", m)[1]
     if secret == f"range,spread={-(q // 2)}..{(q - 1) // 2}":
         secret = "uniform"
@@ -220,18 +219,14 @@ def _law(node: ast.expr, key: str, count: int | None) -> tuple[str, str]:
     room, _, name = ast.unparse(call.func).rpartition(".")
     if name not in _LAWS or not _ROOMS.issuperset(room.split(".")):
         raise _refused(f"{key}={ast.unparse(node)}")
-    bound = {arg: value for arg, value in _bound(call, _LAWS[name]).items() if not _is_none(value)}
-    values = {arg: _number(value) for arg, value in bound.items()}
+    bound = _bound(call, _LAWS[name]).items()
+    values = {arg: _number(value) for arg, value in bound if ast.unparse(value) != "None"}
     for arg, value in values.items():
         whole = arg in ("stddev", "alpha") or value.denominator == 1
         require(whole, f"{key} has {arg}={write(value)}: it must be an integer")
     length = values.get("n", count)
     require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
     return _LAWS[name](**values)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _bound(call: ast.Call, law: Callable[..., Any]) -> dict[str, Any]:
@@ -275,19 +270,6 @@ def _refused(what: str) -> UsageError:
 # ---- run
 
 
-def _built(node: ast.expr, tool: Any) -> Any:
-    """Call what a line names, of the classes LWE and ND of the tool alone, with its numbers."""
-    match node:
-        case ast.Call():
-            named = {str(one.arg): _built(one.value, tool) for one in node.keywords}
-            return _built(node.func, tool)(*(_built(one, tool) for one in node.args), **named)
-        case ast.Attribute():
-            return getattr(_built(node.value, tool), node.attr)
-        case ast.Name(id="LWE" | "ND"):
-            return getattr(tool, node.id)
-    return ast.literal_eval(node)
-
-
 def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[Estimate, ...]:
     """Run the installed lattice-estimator on the line of a problem; raises UsageError without it.
 
@@ -299,11 +281,13 @@ def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[
         f"--peer given with the cost model {setting.model.name}, which lattice-estimator does not "
         f"have: one of {', '.join(sorted(_MODELS))}",
     )
-    code = to_estimator_code(parameters).replace(", m=oo", "")
+    calls, sizes = _calls(parameters), {"n": parameters.n, "q": parameters.q}
+    sizes |= {} if parameters.rows is None else {"m": parameters.rows}
     try:
         tool: Any = import_module("estimator")
+        laws = [getattr(tool.ND, name)(*values, **named) for _, _, name, values, named in calls]
         costs = tool.LWE.estimate(
-            _built(ast.parse(code, mode="eval").body, tool),
+            tool.LWE.Parameters(**sizes, Xs=laws[0], Xe=laws[1]),
             red_cost_model=getattr(tool.RC, model),
             red_shape_model=setting.shape,
             quiet=True,
@@ -318,10 +302,11 @@ def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[
 
 def _estimate(name: str, cost: dict[str, Any], setting: Setting) -> Estimate:
     values: dict[str, Any] = {
-        ours: _log2(cost[its]) for its, ours in _LOGARITHMS.items() if its in cost
+        ours: kind(cost[its])
+        for kind, names in ((_log2, _LOGARITHMS), (int, _INTEGERS), (float, _FLOATS))
+        for its, ours in names.items()
+        if its in cost
     }
-    values |= {ours: int(cost[its]) for its, ours in _INTEGERS.items() if its in cost}
-    values |= {key: float(cost[key]) for key in ("prob", "delta") if key in cost}
     if values.get("rop", math.inf) == math.inf:
         values = {"reason": "it reports no finite cost"}
     return Estimate(

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
 Standing = Literal["published", "contested"]
-STANDING = {  # why, of what is not simply published
-    "contested": "takes wrong guesses as independent, which [DP23] contests",
-}
-MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
 _FIGURES = 20  # bits below which a count is written out
 
@@ -81,8 +77,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def samples(self) -> int | None:
         """The number of labels that it needs; None where unknown, or 2^53 and more."""
-        known = self.sample_bits is not None and self.sample_bits <= EXACT_BELOW
-        return round(2**self.sample_bits) if known and self.sample_bits is not None else None
+        bits = self.sample_bits
+        return round(2**bits) if bits is not None and bits <= EXACT_BELOW else None
 
     @property
     def known(self) -> str:
@@ -90,16 +86,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         if self.beta is not None and self.beta < SMALL_BLOCK:
             return "too small for its model"
         return self.kind if self.standing == "published" else f"{self.standing} model"
-
-    @property
-    def plainly(self) -> str:
-        """Its cost in a line, with what speaks against taking it at its word."""
-        said = [self.kind, *([STANDING[self.standing]] if self.standing in STANDING else [])]
-        if self.beta is not None and self.beta < SMALL_BLOCK:
-            said.append(f"too small for this model: it says little below block {SMALL_BLOCK}")
-        if (self.sample_bits or 0.0) > MANY_SAMPLES:
-            said.append(f"it needs {self.sample_words} samples")
-        return f"about 2^{self.rank:.1f} operations ({'; '.join(said)})"
 
     @property
     def sample_words(self) -> str:
@@ -192,7 +178,10 @@ class Estimates(Result):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""
-        return next((e for e in self.estimates if e.name == name), None) or _missing(name)
+        for estimate in self.estimates:
+            if estimate.name == name:
+                return estimate
+        raise KeyError(name)
 
     def label(self, one: Estimate) -> str:
         """Name an attack: with its model, where several are asked."""
@@ -216,9 +205,8 @@ class Estimates(Result):
 
     @property
     def leasts(self) -> list[Estimate]:
-        """The attack of least cost, and where that is contested the least of the others."""
-        found = dict.fromkeys(e for e in (self.least, self.uncontested) if e)
-        return list(found)
+        """The cheapest attack, and the cheapest undisputed attack if the first is disputed."""
+        return list(dict.fromkeys(e for e in (self.least, self.uncontested) if e))
 
     @property
     def ranked(self) -> list[Estimate]:
@@ -226,23 +214,10 @@ class Estimates(Result):
         return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name, e.model))
 
     def _rows(self) -> list[TableRow]:
-        def bits(value: float | None) -> str | None:
-            return None if value is None else f"{value:.1f}"
-
         return [
-            {
-                "set": self.name,
-                "attack": e.name,
-                "model": e.model or None,
-                "rop": bits(e.rop),
-                "red": bits(e.red),
-                "beta": e.beta,
-                "zeta": e.zeta,
-                "d": e.d,
-                "samples": e.sample_words,
-                "mem": bits(e.mem),
-                "known": e.known,
-            }
+            {"set": self.name, "attack": e.name, "model": e.model or None}
+            | {"rop": _bits(e.rop), "red": _bits(e.red), "beta": e.beta, "zeta": e.zeta, "d": e.d}
+            | {"samples": e.sample_words, "mem": _bits(e.mem), "known": e.known}
             for e in self.ranked
             if e.applies
         ]
@@ -254,28 +229,18 @@ class Estimates(Result):
     def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {attack: ...}, "least", ...}."""
         least, other = self.least, self.uncontested
+        claims = {
+            c.quantity: {"value": write(c.value, ratio=True)}
+            | {name: getattr(c, name) for name in ("vacuous", "parameters", "source")}
+            for c in self.queries
+        }
+        queries = {"claims": claims, "average": self.average, "reason": self.no_queries}
         return {
-            "spec": self.spec,
-            "name": self.name,
-            "level": self.level,
-            "samples": self.samples,
-            "success": self.success,
+            **{key: getattr(self, key) for key in ("spec", "name", "level", "samples", "success")},
             "estimates": {self.label(e): e.to_dict() for e in self.estimates},
             "least": self.label(least) if least else None,
             "least_uncontested": self.label(other) if other else None,
-            "statistical_queries": {
-                "claims": {
-                    c.quantity: {
-                        "value": write(c.value, ratio=True),
-                        "vacuous": c.vacuous,
-                        "parameters": c.parameters,
-                        "source": c.source,
-                    }
-                    for c in self.queries
-                },
-                "average": self.average,
-                "reason": self.no_queries,
-            },
+            "statistical_queries": queries,
         }
 
 
@@ -286,16 +251,15 @@ class EstimatesTable(Result):
     problems: tuple[Estimates, ...]
 
     def _rows(self) -> list[TableRow]:
-        applied = [(e, one) for one in self.problems for e in one.estimates if e.applies]
-        labels = {(e.name, e.model): one.label(e) for e, one in applied}
-        every = list(dict.fromkeys(e.name for one in self.problems[:1] for e in one.estimates))
-        columns = sorted(labels, key=lambda column: every.index(column[0]))
+        attacks = [{one.label(e): e for e in one.estimates} for one in self.problems]
+        applied = {label for every in attacks for label, e in every.items() if e.applies}
+        columns = [label for label in attacks[0] if label in applied]
         claimed = any(one.level for one in self.problems)
         return [
             {"set": one.name}
-            | {labels[c]: _marked(one, *c) for c in columns}
+            | {label: _marked(one, every[label]) for label in columns}
             | ({"claimed": str(one.level) if one.level else None} if claimed else {})
-            for one in self.problems
+            for one, every in zip(self.problems, attacks, strict=True)
         ]
 
     def to_frame(self) -> "DataFrame":
@@ -313,15 +277,17 @@ class EstimatesTable(Result):
         return {"problems": [one.to_dict() for one in self.problems]}
 
 
-def _marked(found: Estimates, name: str, model: str) -> str | None:
+def _bits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.1f}"
+
+
+def _marked(problem: Estimates, e: Estimate | None) -> str | None:
     """Write a cost with the mark of the least, or of the least that nobody contests."""
-    e = next((e for e in found.estimates if (e.name, e.model) == (name, model)), None)
-    if e is None or e.rop is None:
+    if e is None or (bits := _bits(e.rop)) is None:
         return None
-    bits = f"{e.rop:.1f}"
-    if e == found.least:
+    if e == problem.least:
         return Math(f"{bits}*", rf"\mathbf{{{bits}}}")
-    return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == found.uncontested else bits
+    return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == problem.uncontested else bits
 
 
 def worded(spec: str, samples: int | None) -> str:
@@ -331,7 +297,3 @@ def worded(spec: str, samples: int | None) -> str:
     'lwe:n=10,q=97,sigma=1,samples=512'
     """
     return spec if samples is None else f"{spec},samples={samples}"
-
-
-def _missing(name: str) -> Estimate:
-    raise KeyError(name)

@@ -10,12 +10,10 @@ from math import lgamma
 
 import numpy as np
 from flint import fmpz_poly
-from numpy.typing import NDArray
 
 from hardness.lwe.models import Array
 
 MOST_DEGREE = 2048  # of a Groebner basis
-_SOME = 8
 _LN_SMALL = math.log(0.88)  # below ln asinh(1)
 _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
 _LARGE = 40.0
@@ -73,28 +71,25 @@ def least_regularity(
     """Find the equations of the least degree of regularity, of the least degree if several.
 
     None where samples do not lower what the unknowns' own equations have: that tries all values.
-    The degree never rises as equations are added, so that as many are taken as allowed. Some t show
-    up to where all have to be looked at.
+    The degree never rises as equations are added, so that as many are taken as allowed.
     """
     own = n * (values - 1) + 1  # where the unknowns' equations end it
-    most = min(MOST_DEGREE, own)
-    length = 32
-    while length <= most:
-        length = min(2 * length, most + 1)
-        some = np.flatnonzero(degrees < length)[::_SOME]
-        regular = _first(_log_series(n, values, length), degrees[some], logs[some])
-        if regular.min(initial=length) < length:
-            length = int(regular.min()) + 1
+    longest = min(MOST_DEGREE, own) + 1
+    for length in sorted({min(1 << bits, longest) for bits in range(6, 13)}):
+        series = _log_series(n, values, length)
+        near = degrees < length
+        pairs = zip(degrees[near].astype(int).tolist(), logs[near].tolist(), strict=True)
+        regular, degree, log = min(
+            ((_first(series, degree, log), degree, log) for degree, log in pairs),
+            default=(length, 0, 0.0),
+        )
+        if regular < length:
             break
-    near = degrees < length
-    regular = _first(_log_series(n, values, length), degrees[near], logs[near])
-    if regular.min(initial=length) == length:
+    else:
         return None
-    place = int(np.argmin(regular))
-    best, degree, log = int(regular[place]), int(degrees[near][place]), float(logs[near][place])
     enough = _unknowns(n, values, degree + 1)[degree]  # ends it at its own degree
     count = enough if log > math.log(max(1, enough)) else _integer(log)
-    exact = _regularity(n, values, degree, count, best + 1)
+    exact = _regularity(n, values, degree, count, regular + 1)
     exact = exact or regularity(n, values, degree, count)
     return None if exact is None or exact >= own else (exact, degree, count)
 
@@ -116,39 +111,22 @@ def _log_series(n: int, values: int, length: int) -> Array:
     return np.array([math.log(c) if c > 0 else -math.inf for c in found])
 
 
-def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
+def _first(series: Array, degree: int, log: float) -> int:
     """Find the first index whose coefficient of S(z) (1 - z^w)^m is not positive; len(S) if none.
 
     Coefficients are taken over those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i. S is log-concave:
     that is at least 1 - sinh(m S_{i - w}/S_i), whose quotient grows with i. Equations for which
     this is positive at the end are passed over.
     """
-    length, found = len(series), np.full(len(degrees), len(series))
-    with np.errstate(invalid="ignore"):
-        last = logs + series[length - 1 - degrees.astype(np.int64)] - series[-1]
-    open_ = np.flatnonzero(~(last < _LN_SMALL))
-    degrees, logs = degrees[open_], logs[open_]
-    index = np.arange(length)[None, :]
-    total = np.ones((len(degrees), length))
-    rows = np.arange(len(degrees))
-    w, log = degrees[:, None].astype(np.int64), logs[:, None]
-    choose = np.zeros((len(degrees), 1))
+    first, total, choose, j = len(series), np.ones(len(series)), 0.0, 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for j in range(1, length):
-            left = np.where(log > _LARGE, log, np.log(np.maximum(np.exp(log) - j + 1, 0)))
-            choose = choose + left - math.log(j)
-            kept = ((j * w < length) & (choose > -np.inf))[:, 0]
-            kept &= _first_of(~(total[rows] > _NEAR)) >= j * w[:, 0]  # else nothing changes it
-            if not kept.any():
-                break
-            rows, w, log, choose = rows[kept], w[kept], log[kept], choose[kept]
-            start = j * int(w.min())
-            source = index[:, start:] - j * w
-            terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, start:])
-            total[rows, start:] += (-1) ** j * np.where(source >= 0, terms, 0.0)
-        found[open_] = _first_of(~(total > _NEAR))
-    return found
-
-
-def _first_of(ended: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return np.where(ended.any(1), ended.argmax(1), ended.shape[1])
+        if log + series[-1 - degree] - series[-1] < _LN_SMALL:
+            return first
+        while (j := j + 1) * degree <= first and j * degree < len(series):  # else nothing changes
+            left = log if log > _LARGE else math.log(max(math.exp(log) - j + 1, 1e-300))
+            choose += left - math.log(j)
+            terms = np.exp(choose + series[: -j * degree] - series[j * degree :])
+            total[j * degree :] += (-1) ** j * terms
+            ended = ~(total > _NEAR)
+            first = int(ended.argmax()) if ended.any() else len(series)
+    return first

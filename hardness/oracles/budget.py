@@ -20,7 +20,7 @@ _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a learner may use; None is no limit. Raises UsageError for what cannot be a limit.
+    """What a learner may use; None means no limit. Raises UsageError for what cannot be a limit.
 
     Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
     membership queries: labels of tokens that the learner chooses.
@@ -48,8 +48,10 @@ class Budget:
                 continue
             found = real(f"a budget of {name}", given)
             object.__setattr__(self, name, found)
-            wanted = f"it must be above 0 and at most {_LONGEST:g}; leave it out for no limit"
-            require(0 < found <= _LONGEST, f"a budget of {found:g} {name} given: {wanted}")
+            wanted = (
+                f"must be above 0 and at most {_LONGEST:g}, got {found:g}; leave it out for none"
+            )
+            require(0 < found <= _LONGEST, f"a budget of {name} {wanted}")
 
     @property
     def needs_process(self) -> bool:

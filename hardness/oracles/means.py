@@ -173,7 +173,7 @@ def unlisted(family: Family) -> str | None:
     if family.factor is None:
         return family.lacks("factor")
     if family.members() is None or family.size is None:
-        return f"{family.name} given: its members cannot be listed: give the family `members`"
+        return f"the members of {family.name} cannot be listed: give the family `members`"
     if family.size << family.d - 1 > _LISTED:
         return (
             f"{family} has {family.size} members on 2^{family.d - 1} points: at most 2^27 values "
@@ -209,7 +209,7 @@ def can_follow(family: Family) -> bool:
 def require_cube(family: Symmetric) -> None:
     """Refuse a dimension whose queries have no exact means; raises UsageError."""
     if family.d - 1 > MAX_COORDINATES:
-        raise UsageError(f"d={family.d} given: exact means need d - 1 <= {MAX_COORDINATES}")
+        raise UsageError(f"d={family.d} is too large: exact means need d - 1 <= {MAX_COORDINATES}")
 
 
 def mean_of(family: Coded, query: StatisticalQuery, secret: Secret) -> float:
@@ -286,7 +286,7 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     """The same for raw tokens, over X_1, and what is not open adds to its mean; 2d <= 26."""
     d = family.d
     if 2 * d > MAX_COORDINATES:
-        raise UsageError(f"d={d} given: a query of raw tokens needs 2d <= {MAX_COORDINATES}")
+        raise UsageError(f"d must be at most {MAX_COORDINATES // 2} for raw tokens, got {d}")
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
     tables = np.zeros((levels, 1 << (d - 1)))
     closed, each = 0.0, max(1, _CHUNK >> d)

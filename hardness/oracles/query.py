@@ -78,7 +78,7 @@ class Character(_OnFactor):
                 f"{family} has labels up to {largest}: those of queries are in [-1, 1]"
             )
         if not all(0 <= j < family.d for j in self.subset):
-            raise UsageError(f"coordinates {self.subset} given: 0..{family.d - 1} are allowed")
+            raise UsageError(f"coordinates must be between 0 and {family.d - 1}, got {self.subset}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
@@ -97,7 +97,7 @@ class Pool(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
-        require(bool(self.sets), "a pool of no sets given: at least one is needed")
+        require(bool(self.sets), "a pool must have at least one set, got none")
         for subset in self.sets:
             Character(subset=subset).require(family)
 
@@ -122,7 +122,7 @@ class Factor(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse a family of another dimension; raises UsageError."""
-        require(self.d == family.d, f"a query of d={self.d} given: {family} has d={family.d}")
+        require(self.d == family.d, f"a query must have d={family.d}, as {family}, got {self.d}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate phi on packed z (n, words): (n,)."""
@@ -143,12 +143,12 @@ class Table(_OnFactor):
     def __post_init__(self) -> None:
         wanted = (len(self.family.levels), 1 << self.family.d - 1)
         if self.table.shape != wanted:
-            raise UsageError(f"a table of {self.table.shape} given: {self.family} needs {wanted}")
+            raise UsageError(f"a table must have the shape {wanted}, got {self.table.shape}")
         bounded(self.table.reshape(-1), self.table.size)
 
     def require(self, family: Family) -> None:
         """Refuse another family than the table's; raises UsageError."""
-        require(family == self.family, f"a table of {self.family} given: the oracle's is {family}")
+        require(family == self.family, f"a table must be of {family}, got {self.family}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Look phi up for packed z (n, 1), z_0 = -1, and factors that are levels (n,): (n,)."""

@@ -93,7 +93,7 @@ class ExactOracle:
 
 def check_tau(tau: Fraction) -> Fraction:
     """Refuse a tolerance out of (0, 1]; raises UsageError."""
-    require(0 < tau <= 1, f"tau={tau} given: it must be above 0 and at most 1")
+    require(0 < tau <= 1, f"tau must be above 0 and at most 1, got {tau}")
     return tau
 
 
@@ -150,7 +150,7 @@ class Adversary(ABC):
 
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with no round; raises UsageError for a tolerance that rounding would blur."""
-        require(tau >= _MIN_TAU, f"tau={tau} given: the adversary needs at least {_MIN_TAU}")
+        require(tau >= _MIN_TAU, f"tau must be at least {_MIN_TAU}, got {tau}")
         self.family, self.tau, self.meter = family, check_tau(tau), meter
         self._rounds: list[Round] = []
 
@@ -246,7 +246,7 @@ class CertificateAdversary(Adversary):
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with nothing ruled out; raises UsageError for other families than parities."""
         if not (isinstance(family, Symmetric) and family.characters):
-            raise UsageError(f"{family} given: of so many members only parities have an adversary")
+            raise UsageError(f"{family} has too many members: only parities have an adversary")
         super().__init__(family, tau, meter)
         self._characters = family
         self._out: set[Secret] = set()

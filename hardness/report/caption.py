@@ -9,6 +9,7 @@ from hardness.bounds.quantities import shown_number
 from hardness.report.bound import DOMAIN
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
+from hardness.runs.names import brief_spec
 from instances.numbers import write
 
 if TYPE_CHECKING:
@@ -63,9 +64,8 @@ def seeds_words(runs: Iterable["Run"]) -> str:
 
 def certificate(found: "Certificate") -> str:
     """Say what is certified of which family; the terms of each bound stand in its row."""
-    known = "each number with its proof"
     tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
-    oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
+    oracle = f"STAT(tau) may return any value within tau = {tau} of the expectation." if tau else ""
     lwe = found.problem
     assumed = [
         f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}) for some distribution of errors, of "
@@ -73,7 +73,7 @@ def certificate(found: "Certificate") -> str:
         for claim in found.claims
         if claim.kind == "reduction"
     ]
-    return captioned(f"Certified of {found.spec}, {known}.", oracle, *assumed)
+    return captioned(f"Certified bounds for the family {brief_spec(found.spec)}.", oracle, *assumed)
 
 
 def bound(found: "Bound") -> str:
@@ -100,7 +100,7 @@ def comparison(found: "Comparison") -> str:
     ran = f"{found.spec}, {found.parameter} = {values}"
     medians = f"medians of all runs, {seeds_words(found.runs)}; solved: {PASSED}"
     return captioned(
-        f"Learners on {ran}: {medians}." if found.runs else f"Certified of {ran}.",
+        f"Learners on {ran}: {medians}." if found.runs else f"Certified bounds for {ran}.",
         goal(found.terms, query_bound(found.certificates)) if found.certificates else "",
     )
 

@@ -37,9 +37,8 @@ def certificate_words(certificate: "Certificate") -> str:
                 "",
             ]
     for claim in certificate.claims:
-        of_learners = "risk" in claim.terms or claim.quantity.startswith(_OF_LEARNERS)
         said = _note(certificate, claim)
-        if of_learners and not claim.vacuous:
+        if of_learners(claim) and not claim.vacuous:
             left = ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items())
             said = sentence(certificate, claim) + (f" ({left})" if left else "")
         if said:
@@ -56,7 +55,10 @@ def certificate_words(certificate: "Certificate") -> str:
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
 
 
-_OF_LEARNERS = ("low-degree", "gd-noise", "kernel", "lwe-probability")
+def of_learners(claim: "Claim") -> bool:
+    """Return whether a claim bounds what learners need, and not correlations alone."""
+    named = ("low-degree", "gd-noise", "kernel", "lwe-probability")
+    return "risk" in claim.terms or claim.quantity.startswith(named)
 
 
 def _row(claim: "Claim") -> list[str]:
@@ -92,13 +94,14 @@ def cheapest_words(spec: str) -> str:
     """
     from hardness.lwe.estimate import estimate_all  # what other certificates do not need
     from hardness.lwe.parameters import parameters_of
+    from hardness.report.cost import cost_words
 
     estimates = estimate_all(parameters_of(parse_stored(spec)), spec)
     if (least := estimates.least) is None:
         return ""
     return (
         f"Of the estimated attacks, {estimates.label(least)} is the cheapest: "
-        f"{least.plainly}; `hardness estimate {brief_spec(spec)}` lists all."
+        f"{cost_words(least)}; `hardness estimate {brief_spec(spec)}` lists all."
     )
 
 

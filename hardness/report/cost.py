@@ -5,7 +5,8 @@ from typing import Any
 
 from hardness.bounds.quantities import WORD
 from hardness.lwe.grid import Grid, SearchResult
-from hardness.lwe.record import STANDING, Estimate, Estimates, EstimatesTable, worded
+from hardness.lwe.models import SMALL_BLOCK
+from hardness.lwe.record import Estimate, Estimates, EstimatesTable, worded
 from hardness.lwe.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
@@ -16,6 +17,8 @@ MEANING = (
     "linear algebra: a few bits mean nothing. The least is that of these attacks under the models "
     "named, no lower bound. --attack NAME prints all of an attack, or why there is no estimate."
 )
+_CONTESTED = "takes wrong guesses as independent, which [DP23] contests"
+_MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 _ACROSS = 6  # attacks that stand side by side; more stand one a line, where sets are fewer
 _SYMBOLS = (
     "red, svp, guess, |S| and ↻ are log2 too: of lattice reduction, of calls for short vectors, of "
@@ -56,7 +59,7 @@ def estimate_words(found: Estimates) -> str:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
         lines += [table(header, [_row(found, e) for e in applied]), ""]
     for said, e in zip(("least of these", "least of the others"), found.leasts, strict=False):
-        lines.append(wrap(f"{said}: {found.label(e)}, {e.plainly}"))
+        lines.append(wrap(f"{said}: {found.label(e)}, {cost_words(e)}"))
     none = [found.label(e) for e in found.ranked if e.reason]
     lines += [item("no estimate", ", ".join(none))] if none else []
     more = ["", attack_words(found)] if found.detailed else []
@@ -67,6 +70,16 @@ def attack_words(found: Estimates) -> str:
     """Write all fields of each attack or why it has no estimate, and what queries need."""
     said = [item(found.label(e), _said(e) if e.applies else e.reason) for e in found.ranked]
     return "\n".join([*said, "", _queries(found), "", wrap(_SYMBOLS)])
+
+
+def cost_words(e: Estimate) -> str:
+    """Say in a line what an attack costs, with what speaks against taking it at its word."""
+    reserves = [e.kind, *[_CONTESTED] * (e.standing == "contested")]
+    if e.beta is not None and e.beta < SMALL_BLOCK:
+        reserves.append(f"too small for this model: it says little below block {SMALL_BLOCK}")
+    if (e.sample_bits or 0.0) > _MANY_SAMPLES:
+        reserves.append(f"it needs {e.sample_words} samples")
+    return f"about 2^{e.rank:.1f} operations ({'; '.join(reserves)})"
 
 
 def _title(found: Estimates) -> str:
@@ -119,7 +132,7 @@ def _said(e: Estimate) -> str:
             text = f"{value:.3g}" if name == "prob" else str(value)
         parts.append(f"{symbol} {text}")
     least = e.search and f"least by: {e.search}"
-    more = [part for part in (least, e.note, STANDING.get(e.standing, "")) if part]
+    more = [part for part in (least, e.note, _CONTESTED * (e.standing == "contested")) if part]
     return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
 
 

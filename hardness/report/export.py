@@ -8,11 +8,12 @@ of a spreadsheet, a command of LaTeX or markup.
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from hardness.report.words import quotation
 from instances import numbers
 from instances.disk import atomic_write, refuse_existing, write_json, write_text
 from instances.errors import UsageError
@@ -57,7 +58,7 @@ def save(result: Result, path: Path, force: bool = False) -> None:
     """Write a result in the format that the name says; raises UsageError, AlreadyExists."""
     form = ENDINGS.get(path.suffix.lower())
     if form is None:
-        raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+        raise UsageError(f"a table's file must end in {', '.join(ENDINGS)}, got {path}")
     write(path, form, result, force)
 
 
@@ -85,25 +86,22 @@ def text(form: Format, result: Result) -> str:
     '=1+1,0.25
     a|b,
     >>> print(text("markdown", found), end="")
-    | learner | risk |
-    | --- | --- |
-    | =1+1 | 1/4 |
-    | a\\|b | - |
+    | learner   | risk   |
+    |-----------|--------|
+    | =1+1      | 1/4    |
+    | a\\|b      | -      |
     """
     if form == "csv":
         written = result.to_frame().astype(object).map(lambda value: cell(_value(value)))
         return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
     table = _rows(result)
     if form == "latex":
-        return _latex(table, result.caption())
-    names = list(table)
-    lines: list[Iterable[Any]] = [
-        names,
-        ["---"] * len(names),
-        *table.map(_readable).itertuples(index=False),
-    ]
-    escaped = ([_MARKUP.sub(r"\\\1", printable(part)) for part in line] for line in lines)
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+        return "\n".join(filter(None, [_latex(table, result.caption()), quotation(result)]))
+    from tabulate import tabulate
+
+    lines = [list(table), *table.map(_readable).itertuples(index=False)]
+    head, *rows = [[_MARKUP.sub(r"\\\1", printable(part)) for part in line] for line in lines]
+    return tabulate(rows, head, "github", disable_numparse=True) + "\n"
 
 
 def cell(value: Any) -> Any:
@@ -155,6 +153,7 @@ def _stored(table: "DataFrame") -> "DataFrame":
 def _latex(table: "DataFrame", caption: str) -> str:
     """Write a tabular with the rules of booktabs, in a table where it has a caption.
 
+    pandas writes it: cells hold formulas, and the booktabs of tabulate escapes what they hold.
     A long text that is the same in every row, as a spec, and stands in the caption is left out.
     """
     import pandas as pd
@@ -171,11 +170,20 @@ def _latex(table: "DataFrame", caption: str) -> str:
     )
     if not caption:
         return f"% \\usepackage{{booktabs}}\n{written}"
-    words = _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
+    words = allowing_breaks(caption)
     return (
         f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
         f"\\caption{{{words}}}\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
     )
+
+
+def allowing_breaks(text: str) -> str:
+    """Write a text in LaTeX, whose specs may be broken after a comma.
+
+    >>> allowing_breaks("d=8,m=3 at tau = 1/10")
+    'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10'
+    """
+    return _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(text)))
 
 
 def _latex_cell(value: Any, text: str) -> str:

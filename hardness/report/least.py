@@ -71,7 +71,8 @@ def notes(found: Least) -> list[str]:
     wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
     said += [
         f"relapses: {wrong} of {audited} runs at 1/2, √2, 2 and 4 times a threshold failed above "
-        f"it or passed below. All took {ran} runs and {number(seconds)} s."
+        f"it or passed below. The {len(found.thresholds)} searches took {ran} runs and "
+        f"{number(seconds)} s, and their pilots {sum(len(one.tried) for one in found.pilots)} runs."
     ]
     names = dict(zip(found.learner_names, found.learners, strict=True))
     for one in found.cells:

@@ -104,7 +104,10 @@ def page_of(path: Path) -> Page:
         if isinstance(found, Least):
             parts = list(_least_parts((found,), source))
             return _page(f"Thresholds of {found.spec}", source, (), parts, ())
-    raise DamagedFile(f"{path} is of a {type(found).__name__}, of which there is no page")
+    raise DamagedFile(
+        f"{path} is no comparison, sweep, stress test or search of thresholds: of it `hardness "
+        "report` prints a table, without --out"
+    )
 
 
 def page_of_comparison(

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from hardness.report.columns import pad
 from hardness.report.text import bad, table
 
 Data = dict[str, Any]
@@ -29,7 +28,7 @@ def stage_words(details: Data) -> str:
         flagged = [s for s in signals if s["flagged"]]
         lines += ["", f"diagnosis  {len(flagged)} of {len(signals)} signals flagged"]
         lines += [
-            f"  {pad(_verdict(s), 5)}{s['name']}: {number(s['value'])} "
+            f"  {_verdict(s)}{s['name']}: {number(s['value'])} "
             f"({_side(s)} {number(s['threshold'])})" + (f": {s['advice']}" if s["flagged"] else "")
             for s in signals
         ]
@@ -42,7 +41,7 @@ def _side(signal: Data) -> str:
 
 
 def _verdict(signal: Data) -> str:
-    return bad("FLAG") if signal["flagged"] else "moot" if signal.get("moot") else "ok"
+    return bad("FLAG") + " " if signal["flagged"] else "moot " if signal.get("moot") else "ok   "
 
 
 def _measures(found: Data) -> str:

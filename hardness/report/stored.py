@@ -37,7 +37,7 @@ def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
     found = read_runs(path)
     if not isinstance(found, Runs):
         raise UsageError(
-            f"{path} given: a phase diagram is drawn from runs of a sweep over two parameters"
+            f"a phase diagram is drawn from runs of a sweep over two parameters, got {path}"
         )
     runs = where(found.runs, query)
     return single(over_two(runs), runs, str(path), query), Certifier()
@@ -73,6 +73,6 @@ def study_of(path: Path) -> dict[str, Any]:
 def _refuse(path: Path, query: str | None) -> None:
     if query is not None:
         raise UsageError(
-            f"--where '{query[:100]}' given: {path} holds one comparison: leave --where out, which "
-            "chooses runs of a sweep"
+            f"--where chooses runs of a sweep, and {path} holds one comparison: leave "
+            f"--where '{query[:100]}' out"
         )

@@ -35,6 +35,8 @@ def sweep_words(found: Sweep) -> str:
         for one in grid.left_out
     ]
     head = f"{found.name}: {count(found.count, 'run')}"
+    if found.done is not None:
+        head += f", of which {found.source} holds {found.done}"
     lines = [head, "", table(["grid", "learner", "specs", "runs", "at most s"], rows)]
     return "\n".join([*lines, *([""] if left else []), *left])
 

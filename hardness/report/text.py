@@ -1,29 +1,157 @@
-"""Tables for the terminal: plain, aligned, within 80 columns where the content allows."""
+"""Tables and prose within the columns of a terminal: tabulate aligns, textwrap fills.
 
-import textwrap
-from collections.abc import Mapping, Sequence
+A style is an escape sequence that begins with `0;`, which tabulate counts as no column. All other
+escapes are removed, so that no name of a file steers the terminal.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from textwrap import TextWrapper
 from typing import Any
 
 from hardness.bounds.quantities import NONE_ENOUGH, WORD
 from hardness.bounds.quantities import bound as bound
-from hardness.report.columns import ROW, bold, breakable, fill, pad, parts, screen
-from hardness.report.columns import bad as bad
-from hardness.report.columns import faint as faint
-from hardness.report.columns import good as good
-from hardness.report.columns import laid_out as laid_out
-from hardness.report.columns import taken as taken
-from instances.text import TableRow
+from instances.text import TableRow, printable
 
-_FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
+PLAIN = 80
+_ROOM: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
+_STYLE = re.compile(r"(\x1b\[0(?:;\d+)?m)")
+_LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
+_WORDS = re.compile(r"(\s+(?=[^`]*(?:`[^`]*`[^`]*)*$))")  # a command in backticks is one
+# Of a cell: an interval [low, high] is not broken, a spec is broken at its keys.
+_PARTS = re.compile(r"(\s+(?![^\[\]]*\])|(?<=[,:])(?=[A-Za-z]))")
+
+
+def screen() -> int:
+    """Return the columns that stdout has: those of a terminal, 80 at least; 80 where it is none."""
+    try:
+        if sys.stdout.isatty():
+            return max(PLAIN, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):  # closed, or a terminal that does not say
+        return PLAIN
+    return PLAIN
+
+
+def colours() -> bool:
+    """Return whether stdout is a terminal that shows colour, and the user has not said no.
+
+    NO_COLOR set to anything and TERM=dumb say no (https://no-color.org).
+    """
+    return (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
+
+
+def bold(text: str) -> str:
+    """Show the header of a table in bold."""
+    return _styled("1", text)
+
+
+def good(text: str) -> str:
+    """Show in green a word that says that all is well."""
+    return _styled("32", text)
+
+
+def bad(text: str) -> str:
+    """Show in red a word that says that something is not."""
+    return _styled("31", text)
+
+
+def faint(text: str) -> str:
+    """Dim a word that stands where there is nothing to say."""
+    return _styled("2", text)
+
+
+def _styled(code: str, text: str) -> str:
+    return f"\x1b[0;{code}m{text}\x1b[0m"
+
+
+@contextmanager
+def within(width: int) -> Iterator[None]:
+    """Fit the tables that are written meanwhile to a width."""
+    token = _ROOM.set(width)
+    try:
+        yield
+    finally:
+        _ROOM.reset(token)
+
+
+def laid_out(text: str, width: int, colour: bool = False) -> str:
+    """Fill the lines of a text that are too wide; of what others wrote nothing steers the terminal.
+
+    What follows stands below what stands after a line's label.
+
+    >>> laid_out(good("agrees"), 80), laid_out(good("agrees"), 80, colour=True)
+    ('agrees', '\\x1b[0;32magrees\\x1b[0m')
+    >>> print(laid_out("outcome  solved: the whole interval of the risk lies below 0.05", 40))
+    outcome  solved: the whole interval of
+             the risk lies below 0.05
+    """
+    pieces = [p if _STYLE.fullmatch(p) else printable(p, "\n") for p in _STYLE.split(text)]
+    lines = [_hanging(line, width) for line in "".join(pieces).split("\n")]
+    found = "\n".join(lines)
+    return found if colour else _STYLE.sub("", found)
+
+
+def _hanging(line: str, width: int) -> str:
+    if taken(line) <= width:
+        return line
+    label = _LABEL.match(line)
+    start = label[0] if label else line[: len(line) - len(line.lstrip())]
+    further = " " * (len(start) if label else len(start) + 2)
+    return _filled(line[len(start) :], width, _WORDS, start, further)
+
+
+def taken(text: str) -> int:
+    """Return the columns that a text takes: two for wide characters, none for those that combine.
+
+    >>> taken("risk"), taken(good("risk")), taken("格子"), taken("e" + chr(0x301))
+    (4, 4, 4, 1)
+    """
+    text = _STYLE.sub("", text)
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth
+
+    return max(0, wcswidth(text))
+
+
+def _filled(
+    text: str, width: int, breaks: re.Pattern[str], start: str = "", further: str = ""
+) -> str:
+    """Put words on lines of a width; a word that is wider stands alone."""
+    filler = TextWrapper(
+        max(width, 1),
+        initial_indent=start,
+        subsequent_indent=further,
+        break_on_hyphens=False,
+        break_long_words=breaks is _PARTS,
+    )
+    filler.wordsep_simple_re = breaks
+    return filler.fill(text)
+
+
+def wrap(text: str, indent: str = "", further: str | None = None) -> str:
+    """Fill lines of 80 columns, those after the first indented by `further`."""
+    return _filled(text, PLAIN, _WORDS, indent, indent if further is None else further)
+
+
+def item(name: str, text: str) -> str:
+    """Fill lines of what a name stands for, those after the first indented."""
+    return wrap(f"{name}: {text}", further="  ")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
     """Align columns, words to the left and numbers to the right, within a width.
 
-    What does not fit is folded at spaces, in the widest column of words first; nothing is cut. A
-    first cell of over a third of the width, such as a path, then stands on a line of its own. Where
-    that is not enough, headers and specs are folded too. width: that of the terminal where none is
-    given. Its lines are marked for `laid_out`, which prints headers bold on a terminal.
+    What does not fit is filled in several lines, in the widest column of words first. width: that
+    of the text or else of the terminal, if none is given.
 
     >>> print(laid_out(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]), 80))
     learner  queries
@@ -34,16 +162,48 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     lwe     learning with
             errors
     """
-    left = [any(_is_words(r[i]) for r in rows) for i in range(len(header))]
+    from tabulate import tabulate
+
+    words = [any(_is_words(row[i]) for row in rows) for i in range(len(header))]
     every = [list(header), *([faint(c) if c == WORD else c for c in row] for row in rows)]
-    room = width or screen()
-    widths = _fitted(every, left, room)
-    if sum(widths) + 2 * (len(widths) - 1) > room:
-        every = [[breakable(cell) for cell in row] for row in every]
-        widths = _fitted(every, [True] * len(left), room)
-    shown = [_lines(row, widths, left) for row in every]
-    shown[0] = [bold(line) for line in shown[0]]
-    return "\n".join(ROW + line for lines in shown for line in lines)
+    widths = _fitted(every, words, width or _ROOM.get() or screen())
+    cells = [
+        ["\n".join(_filled(line, w, _PARTS) for line in cell.split("\n")) if w else cell
+         for cell, w in zip(row, widths, strict=True)]
+        for row in every
+    ]  # fmt: skip
+    made = tabulate(
+        cells,  # the header too: tabulate would make each column two wider than its header
+        tablefmt="plain",
+        colalign=["left" if left else "right" for left in words],
+        disable_numparse=True,
+        preserve_whitespace=True,
+    )
+    lines = [line.rstrip() for line in made.split("\n")]
+    tall = 1 + max(cell.count("\n") for cell in cells[0])
+    return "\n".join([*map(bold, lines[:tall]), *lines[tall:]])
+
+
+def _is_words(cell: str) -> bool:
+    """Whether a cell makes its column one of words: what stands for a number does not."""
+    return cell not in (WORD, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
+
+
+def _fitted(every: list[list[str]], words: list[bool], room: int) -> list[int]:
+    """Return a width for each column that has to be filled, 0 for the others."""
+    widest = [
+        max(taken(line) for row in every for line in row[i].split("\n")) for i in range(len(words))
+    ]
+    found = list(widest)
+    least = 4
+    while sum(found) + 2 * (len(found) - 1) > room:
+        narrower = [i for i, w in enumerate(found) if w > least and (words[i] or not any(words))]
+        if not narrower:
+            narrower = [i for i, w in enumerate(found) if w > least]
+        if not narrower:
+            break
+        found[max(narrower, key=lambda i: found[i])] -= 1
+    return [new if new < old else 0 for new, old in zip(found, widest, strict=True)]
 
 
 def sheet(rows: Sequence[TableRow], formats: Mapping[str, str] | None = None) -> str:
@@ -58,53 +218,6 @@ def sheet(rows: Sequence[TableRow], formats: Mapping[str, str] | None = None) ->
         return "-" if value is None else format(value, (formats or {}).get(name, ""))
 
     return table(list(rows[0]), [[cell(name, v) for name, v in row.items()] for row in rows])
-
-
-def _is_words(cell: str) -> bool:
-    """Whether a cell makes its column one of words: what stands for a number does not."""
-    return cell not in (WORD, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
-
-
-def _fitted(every: list[list[str]], left: list[bool], room: int) -> list[int]:
-    """Return the widths of columns: those of their cells, or less where that is too much."""
-    columns = list(zip(*every, strict=True))
-    natural = [
-        max(taken(part) for cell in column for part in cell.split("\n")) for column in columns
-    ]
-    least = [
-        max(taken(part) for cell in column for line in cell.split("\n") for part in parts(line))
-        for column in columns
-    ]
-    widths = list(natural)
-    excess = sum(widths) + 2 * (len(widths) - 1) - room
-    if excess > 0 and left[0] and least[0] > room // 3:
-        widths[0] = max(widths[0] - excess, _FIRST)
-        excess -= natural[0] - widths[0]
-    while excess > 0:
-        narrower = [i for i, text in enumerate(left) if text and widths[i] > least[i]]
-        if not narrower:
-            break
-        widths[max(narrower, key=lambda i: (widths[i], i))] -= 1
-        excess -= 1
-    return widths
-
-
-def _lines(row: list[str], widths: list[int], left: list[bool]) -> list[str]:
-    """Write a row in as many lines as its tallest cell needs."""
-    cells = [
-        [line for part in cell.split("\n") for line in fill(parts(part), width)]
-        for cell, width in zip(row, widths, strict=True)
-    ]
-    if taken(cells[0][0]) > widths[0]:
-        cells = [cells[0], *([["", *cell] for cell in cells[1:]])]
-    tallest = max(map(len, cells))
-    return [
-        "  ".join(
-            pad(cell[i] if i < len(cell) else "", width, right=not text)
-            for cell, width, text in zip(cells, widths, left, strict=True)
-        ).rstrip()
-        for i in range(tallest)
-    ]
 
 
 def count(number: int, noun: str) -> str:
@@ -147,19 +260,6 @@ def shown_risk(value: float) -> str:
     ('0.98', '3e-29', '0.00')
     """
     return f"{value:.0e}" if 0 < value < 0.005 else f"{value:.2f}"
-
-
-def item(name: str, text: str) -> str:
-    """Fill lines of what a name stands for, those after the first indented."""
-    return wrap(f"{name}: {text}", further="  ")
-
-
-def wrap(text: str, indent: str = "", further: str | None = None) -> str:
-    """Fill lines of 80 columns, those after the first indented by `further`."""
-    rest = indent if further is None else further
-    return textwrap.fill(
-        text, 80, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False
-    )
 
 
 def duration(seconds: float) -> str:

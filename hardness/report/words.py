@@ -46,6 +46,9 @@ _CAPTIONS = Imported(
 )
 
 
+_QUOTATIONS = Imported("hardness.report", {"Certificate": "citation.quotation"})
+
+
 def _written(table: Imported, result: Result) -> str:
     """Write a result by the function of its class; empty if the table has none."""
     for kind in type(result).__mro__:
@@ -56,14 +59,20 @@ def _written(table: Imported, result: Result) -> str:
 
 def text(result: Result, width: int, colour: bool) -> str:
     """Write a result for people in lines of a width; empty for a part of another result."""
-    from hardness.report.text import laid_out
+    from hardness.report.text import laid_out, within
 
-    return laid_out(_written(_WORDS, result), width, colour)
+    with within(width):
+        return laid_out(_written(_WORDS, result), width, colour)
 
 
 def caption(result: Result) -> str:
     """Write the caption of the table of a result; empty if there is nothing to say."""
     return _written(_CAPTIONS, result)
+
+
+def quotation(result: Result) -> str:
+    """Write what follows the table of a result in LaTeX; empty if there is nothing to quote."""
+    return _written(_QUOTATIONS, result)
 
 
 def answer_words(answer: Answer) -> str:

@@ -1,5 +1,4 @@
 from .attack import AttackResult as AttackResult, attack as attack, attacks_on as attacks_on
-from .columns import table as table
 from .comparison import (
     Comparison as Comparison,
     compare as compare,

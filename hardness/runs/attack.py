@@ -62,8 +62,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
     learner: str
     runs: tuple[Run, ...]
 
-    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
-
     @property
     def judged(self) -> int:
         """How many runs there are of which it is known whether the secret was found."""
@@ -113,10 +111,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
-    def filed(self) -> dict[str, Any]:
-        """Write what its file holds: the runs."""
-        return super().to_dict()
-
     def to_dict(self) -> dict[str, Any]:
         """Write the attack as JSON, with what follows from its runs."""
         values = self.median("values")
@@ -148,7 +142,6 @@ class Attacks(Record, frozen=True, kw_only=True):
     not_run: dict[str, str] = msgspec.field(default_factory=dict)
 
     _format: ClassVar[str] = "hardness-attack/1"
-    _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
     def recovered(self) -> int:
@@ -171,10 +164,6 @@ class Attacks(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         return [row for one in self.attacks for row in one._rows()]
-
-    def filed(self) -> dict[str, Any]:
-        """Write what its file holds: the runs of all of them."""
-        return {**super().to_dict(), "attacks": [one.filed() for one in self.attacks]}
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of all runs: one row a run."""

@@ -108,11 +108,17 @@ class Cache:
         """Keep texts by their keys, all or none; raises ToolkitError, as on a full disk."""
         self._write("INSERT OR REPLACE INTO runs VALUES (?, ?)", rows)
         # SQLite goes on in a file that has lost its name, where nobody finds it.
-        if identity(self.path) != self._file:
+        if not self.in_place:
             raise ToolkitError(
-                f"{self.path} was moved, removed or replaced while it was written: its runs are in "
-                "the file that was there before; put it back and give the same command"
+                f"{self.path} was moved, removed or replaced while it was written: a file that was "
+                "moved holds all runs that were done, move it back and give the same command; of "
+                "one that was removed they are lost, and the same command begins again"
             )
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file of this name is still the one that was opened."""
+        return identity(self.path) == self._file
 
     @property
     def request(self) -> dict[str, Any] | None:

@@ -99,41 +99,6 @@ def enough(costs: Iterable[float], fraction: Fraction) -> float:
     return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """Runs, those that solved in time, and those that the machine ended, which say nothing.
-
-    [low, high] is of Clopper and Pearson, at 95 %, for the chance that a run solves: low as if none
-    of those that the machine ended had, high as if all had. Costs are medians of the runs that
-    solved, None where none did. [CP34]
-    """
-
-    runs: int
-    solved: int
-    lost: int
-    low: float
-    high: float
-    examples: float | None
-    queries: float | None
-    values: float | None
-    seconds: float | None
-
-
-def tally(runs: Sequence[Run]) -> Tally:
-    """Count runs of one kind."""
-    solved = [run for run in runs if run.solved]
-    lost = sum(run.limited_by == "machine" for run in runs)
-    costs = {c: median(run.used(c) for run in solved) if solved else None for c in COSTS}
-    return Tally(
-        runs=len(runs),
-        solved=len(solved),
-        lost=lost,
-        low=interval(len(solved), len(runs))[0],
-        high=interval(len(solved) + lost, len(runs))[1],
-        **costs,
-    )
-
-
 @lru_cache(4096)
 def interval(passes: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Bound the chance of passing, at 95 % where nothing else is said (Clopper, Pearson). [CP34]

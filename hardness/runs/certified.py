@@ -90,7 +90,7 @@ def _success(quantity: str) -> str:
     return f"{oracle}-success" if dash and rest == "queries" else quantity
 
 
-def terms_of(tau: str | None) -> BoundParameters:
+def terms_of(tau: Fraction | int | str | None) -> BoundParameters:
     """Return the usual terms with the tolerance that runs had; raises DamagedFile for none.
 
     >>> terms_of("1/20").tau, terms_of(None).tau
@@ -99,4 +99,4 @@ def terms_of(tau: str | None) -> BoundParameters:
     try:
         return BoundParameters() if tau is None else BoundParameters(tau=Fraction(tau))
     except (ValueError, ZeroDivisionError, ToolkitError) as error:
-        raise DamagedFile(f"a run has the tolerance {shown(tau)}: {error}") from error
+        raise DamagedFile(f"a run has the tolerance {shown(str(tau))}: {error}") from error

@@ -1,9 +1,12 @@
 """Runs as a table, the parameters of their specs, and what every execution of a run shares."""
 
+import gc
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hardness.runs.names import Value, whole
@@ -11,6 +14,7 @@ from instances import numbers
 from instances.errors import UsageError
 from instances.numbers import write
 from instances.parameters import split_list
+from instances.userfile import split
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,55 +31,121 @@ COLUMNS = (
 )
 
 
-def table(runs: Iterable[Any]) -> "DataFrame":
-    """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
+@contextmanager
+def no_cycles() -> Iterator[None]:
+    """Inside, objects are made without a look for cycles, of which runs have none: faster."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@no_cycles()
+def runs_frame(runs: Iterable[Any]) -> "DataFrame":
+    """Make the tidy table of runs: a row a run, in their order.
 
     After `COLUMNS` come the budgets, as `budget_examples`, how queries were answered (`oracle`,
     `tau`), revisions, and the parameters of specs under their own names: numbers as floats, else
     texts; what a run does not have is missing. A parameter that is called as another column is
-    `param_NAME`. Leave `run` out before `to_parquet`.
+    `param_NAME`.
 
     >>> from hardness.runs import compare
-    >>> made = table(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
+    >>> made = runs_frame(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
     >>> made.groupby("d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
-    from instances.result import columns
+    import numpy as np
+    import pandas as pd
+
+    from instances.result import dtype
 
     rows = list(runs)
-    values: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    made = ("outcome", "family", "learner_name", "solved", "reproducible")
-    for name in (one for one in COLUMNS if one not in made):
-        values[name] = [getattr(row, name) for row in rows]
-    by = values["limited_by"]  # computed once, for it takes longer than all else
-    values["reproducible"] = [name in COUNTED for name in by]
-    values["solved"] = [
-        passed and name != "machine" and not row.late
-        for passed, name, row in zip(values["passed"], by, rows, strict=True)
-    ]
-    values["outcome"] = [row.outcome.value for row in rows]
-    values["family"] = [row.spec.partition(":")[0] for row in rows]
-    values["learner_name"] = [row.learner.partition(":")[0] for row in rows]
-    for name in BUDGET:
-        values[f"budget_{name}"] = [getattr(row.budget, name) for row in rows]
-    for name in ("oracle", "tau"):
-        values[name] = [row.details.get(name) for row in rows]
+
+    def column(values: Sequence[Any]) -> Any:
+        kinds = set(map(type, values))
+        if kinds in ({float}, {float, type(None)}):  # numpy reads None as NaN, which no JSON has
+            found = np.array(values, np.float64)
+            return pd.arrays.FloatingArray(found, np.isnan(found))
+        with suppress(OverflowError):
+            if kinds == {int}:
+                return pd.array(np.array(values, np.int64), dtype="Int64")
+        return pd.array(values, dtype=dtype(values))
+
+    def each(name: str) -> list[Any]:
+        return list(map(attrgetter(name), rows))
+
+    def few(values: list[Any]) -> Callable[..., Any]:
+        """Take values of which few differ: what makes columns of them looks at each once."""
+        different = list(dict.fromkeys(values))
+        index = {value: i for i, value in enumerate(different)}
+        places = np.fromiter(map(index.__getitem__, values), np.intp, len(values))
+        return lambda change=lambda one: one: column(list(map(change, different))).take(places)
+
+    ended = each("limited_by")
+    outcome, end, spec, learner = map(few, (each("outcome"), ended, each("spec"), each("learner")))
+    limits = few(list(map(attrgetter(*BUDGET), each("budget"))))
+    made: dict[str, Any] = dict.fromkeys(COLUMNS)
+    made |= {
+        "spec": spec(),
+        "learner": learner(),
+        "family": spec(lambda one: one.partition(":")[0]),
+        "learner_name": learner(name_of),
+        "outcome": outcome(lambda one: one.value),
+        "limited_by": end(),
+        "reproducible": end(COUNTED.__contains__),
+        "solved": column([row.ended_well(by) for row, by in zip(rows, ended, strict=True)]),
+        "machine": few(each("machine"))(),
+    }
+    for name in (one for one in COLUMNS if made[one] is None):
+        made[name] = column(each(name))
+    made |= {f"budget_{name}": limits(itemgetter(i)) for i, name in enumerate(BUDGET)}
+    made["oracle"] = few([row.details.get("oracle") for row in rows])()
+    made["tau"] = few([row.details.get("tau") for row in rows])(lambda tau: _plain(tau_of(tau)))
     for name in ("family", "learner"):
-        values[f"{name}_revision"] = [row.revisions.get(name) for row in rows]
-    specs = {row.spec: parameters_of(row.spec) for row in rows}
-    for name in dict.fromkeys(name for one in specs.values() for name in one):
-        told = {spec: _plain(one.get(name)) for spec, one in specs.items()}
-        values[f"param_{name}" if name in values else name] = [told[row.spec] for row in rows]
-    return columns(values | {"run": rows})
+        made[f"{name}_revision"] = few([row.revisions.get(name) for row in rows])()
+    for name in dict.fromkeys(
+        name for one in dict.fromkeys(each("spec")) for name in parameters_of(one)
+    ):
+        values = spec(lambda one: _plain(parameters_of(one).get(name)))  # noqa: B023
+        made[f"param_{name}" if name in made else name] = values
+    return pd.DataFrame(made)
+
+
+@lru_cache(64)
+def tau_of(text: Any) -> Value | str | None:
+    """Read the tolerance that a run holds as text; what is no number stays as it is.
+
+    >>> tau_of("1/10"), tau_of("none")
+    (Fraction(1, 10), 'none')
+    """
+    try:
+        return None if text is None else whole(numbers.parse(str(text), Fraction, ""))
+    except (UsageError, ZeroDivisionError):
+        return str(text)
+
+
+@lru_cache(1024)
+def name_of(learner: str) -> str:
+    """Name a learner without its parameters; one of a file by its file and what defines it.
+
+    >>> [name_of(one) for one in ("mlp:steps=9", "my/two.py:Second:a=1", "decode:mlp:steps=9")]
+    ['mlp', 'my/two.py:Second', 'decode:mlp']
+    """
+    first, _, rest = learner.partition(":")
+    if first == "decode":
+        return f"decode:{name_of(rest)}"
+    try:
+        file = split(learner)
+    except UsageError:
+        file = None
+    return f"{file.path}:{file.name}" if file else first
 
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else float(value)
-
-
-def runs_frame(runs: Iterable[Any]) -> "DataFrame":
-    """Make the tidy table without its column of runs: plain values alone, as files hold them."""
-    return table(runs).drop(columns="run")
 
 
 @lru_cache(4096)

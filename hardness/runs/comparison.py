@@ -56,8 +56,6 @@ class Comparison(Record, frozen=True, kw_only=True):
     _format: ClassVar[str] = FORMAT
     _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
-    _follows: ClassVar[tuple[str, ...]] = ("certificates", "values", "scaling")
-    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
     def works(self) -> list[Job]:

@@ -4,7 +4,7 @@ import math
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from msgspec import structs
 
@@ -55,7 +55,7 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
     drawn: bool
 
     @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, data: Any) -> Self:
         """Raise ValueError: its JSON sums its rounds up."""
         raise ValueError("a game is not read from its JSON: play it again with its seed")
 

@@ -4,15 +4,20 @@ What varies is read off their specs. Nothing of a learner's or a family's file i
 in a store are data.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from hardness.runs.certified import Certifier, terms_of
-from hardness.runs.columns import BUDGET, numbers_of, parameters_of
+from hardness.runs.columns import (
+    BUDGET,
+    COLUMNS,
+    numbers_of,
+    parameters_of,
+    runs_frame,
+    tau_of,
+)
 from hardness.runs.comparison import Comparison
 from hardness.runs.names import Value, brief_spec, short
 from hardness.runs.run import Run
@@ -27,8 +32,7 @@ DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 def where(runs: Iterable[Run], query: str | None) -> list[Run]:
     """Keep the runs of which a condition of pandas is true; raises UsageError.
 
-    Its columns are the parameters of specs, `family`, `learner`, `seed`, the budget as
-    `budget_examples`, and `oracle` and `tolerance`, how queries were answered.
+    Its columns are those of `to_frame`.
 
     >>> where([], "m == 3")
     []
@@ -36,49 +40,26 @@ def where(runs: Iterable[Run], query: str | None) -> list[Run]:
     kept = list(runs)
     if query is None or not kept:
         return kept
-    return [kept[i] for i in matching([_columns(run) for run in kept], query)]
-
-
-def matching(rows: Sequence[dict[str, Any]], query: str) -> list[int]:
-    """Say of which rows a condition of pandas is true; raises UsageError."""
-    from pandas import DataFrame
-
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [_cell(row.get(name)) for row in rows] for name in names}
+    frame = runs_frame(kept)
     try:
-        return list(DataFrame(columns, dtype=object).query(query, engine="python").index)
+        return [kept[i] for i in frame.query(query, engine="python").index]
     except Exception as error:  # whatever pandas and Python say of a condition
-        reason, shown = one_line(error, 100), ", ".join(names)[:300]
+        names = [str(n) for n in frame if n not in COLUMNS[3:]]
+        reason, shown = one_line(error, 100), ", ".join([*names[3:], *names[:3]])[:300]
         raise UsageError(
             f"--where '{query[:100]}' given: {reason}: write a condition as \"m == 3\", over "
-            f"{shown}"
+            f"{shown}, or another column of to_frame()"
         ) from error
-
-
-def _cell(value: Any) -> Any:
-    return math.nan if value is None else float(value) if isinstance(value, Fraction) else value
-
-
-def _columns(run: Run) -> dict[str, Any]:
-    return {
-        "family": run.spec.partition(":")[0],
-        "family_revision": run.revisions.get("family"),
-        "learner": run.learner,
-        "seed": run.seed,
-        **_budget(run),
-        **dict(answers(run)),
-        **parameters_of(run.spec),
-    }
 
 
 def _budget(run: Run) -> dict[str, Any]:
     return {f"budget_{name}": getattr(run.budget, name) for name in BUDGET}
 
 
-def answers(run: Run) -> tuple[tuple[str, str], ...]:
+def answers(run: Run) -> Fixed:
     """How queries of a run were answered; empty if its learner asks none."""
-    names = {"oracle": "oracle", "tau": "tolerance"}
-    return tuple((names[n], str(run.details[n])) for n in names if n in run.details)
+    held = {name: str(run.details[name]) for name in ("oracle", "tau") if name in run.details}
+    return tuple((n, tau_of(text) if n == "tau" else text) for n, text in held.items())
 
 
 def version_of(run: Run) -> tuple[int, str]:
@@ -137,9 +118,9 @@ class Group:
     beside: str = ""
 
     @property
-    def tolerance(self) -> str | None:
+    def tau(self) -> Value | str | None:
         """The tolerance of queries; None if none were asked."""
-        return next((str(value) for name, value in self.fixed if name == "tolerance"), None)
+        return dict(self.fixed).get("tau")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,7 +292,7 @@ def _line(
 ) -> Line:
     specs = sorted(specs, key=lambda spec: numbers_of(spec)[parameter])
     rows = tuple(row for spec in specs for row in by_spec[spec])
-    terms = terms_of(Group(rows=(), fixed=fixed).tolerance)
+    terms = terms_of(dict(fixed).get("tau"))
     why = certifier.certify(specs, terms)[1]
     learners = tuple(dict.fromkeys(row.learner for row in rows))
     comparison = Comparison(
@@ -354,9 +335,10 @@ def _clause(name: str, value: Value | str | None) -> str:
     column = name if name.isidentifier() else f"`{name}`"
     if value is None:
         return f"{column}.isna()"
-    if name in ("oracle", "tolerance"):  # beside learners that ask no queries
-        return f"({column} == {value!r} or {column}.isna())"
-    return f"{column} == {value!r}" if isinstance(value, str) else f"{column} == {write(value)}"
+    shown = repr(value) if isinstance(value, str) else write(value)
+    if name in ("oracle", "tau"):  # beside learners that ask no queries
+        return f"({column} == {shown} or {column}.isna())"
+    return f"{column} == {shown}"
 
 
 def told_apart(groups: Sequence[_G]) -> tuple[_G, ...]:

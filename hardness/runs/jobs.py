@@ -9,6 +9,7 @@ and the others go on. What ended by the machine's doing is done again by the nex
 
 import hashlib
 import json
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -206,8 +207,13 @@ def text_of(found: Record) -> str:
     return json.dumps({"kind": type(found).__name__, **found.filed()}, allow_nan=False)
 
 
+_RUNS = msgspec.json.Decoder(Run)
+
+
 def record_of(kind: type[AnyRecord], text: str) -> AnyRecord:
     """Read a row of a kind; raises ValueError."""
+    if kind is Run and text.startswith('{"kind": "Run"'):
+        return _RUNS.decode(text)  # type: ignore[return-value]
     data = msgspec.json.decode(text)
     if data.pop("kind", None) != kind.__name__:
         raise ValueError(f"it is no {kind.__name__}")
@@ -260,16 +266,16 @@ class Runner:
 
         Raises ToolkitError where the cache cannot be written; what was done before is in it.
         """
-        texts: dict[int, str] = dict(self.texts(works))
-        return [record_of(work.result, texts[i]) for i, work in enumerate(works)]
+        done = {i: record_of(works[i].result, text) for i, text in self.texts(works)}
+        return [done[i] for i in range(len(works))]
 
     def texts(self, works: Sequence[Work]) -> Iterator[tuple[int, str]]:
         """Do jobs: the index of each with the text of its row, as it is done."""
         left = list[int]()
-        held = self.cache.found(filter(None, (one.key for one in works))) if self.cache else {}
+        held = in_cache(self.cache, works) if self.cache else {}
         for index, work in enumerate(works):
             text = held.get(work.key)
-            if text is None or _again(text):
+            if text is None:
                 left.append(index)
             else:
                 self.found += 1
@@ -279,10 +285,9 @@ class Runner:
             return
         if self.cache and (bare := {works[i].learner for i in left if not works[i].key}):
             names = ", ".join(sorted(bare))
-            warn(
+            _warn(
                 f"runs of {names} are not kept in {self.cache.path}, for objects may change: "
-                "hardness.learner(OBJECT, key=...) says which version one is",
-                stacklevel=4,
+                "hardness.learner(OBJECT, key=...) says which version one is"
             )
         rows, written = list[tuple[str, str]](), clock.now()
         try:
@@ -307,7 +312,7 @@ class Runner:
             )
             if not why:
                 return self._elsewhere(works)
-            warn(f"{why}; all runs are done one after another in this process", stacklevel=5)
+            _warn(f"{why}; all runs are done one after another in this process")
         return ((place, perform((work, work.stamp))) for place, work in enumerate(works))
 
     def _elsewhere(self, works: Sequence[Work]) -> Iterator[tuple[int, str]]:
@@ -350,6 +355,14 @@ class Runner:
             raise
 
 
+def _warn(said: str) -> None:
+    """Warn at the line outside of this toolkit that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "hardness":
+        frame, level = frame.f_back, level + 1
+    warn(said, stacklevel=level)
+
+
 def _batch(waiting: deque[int], works: Sequence[Work], took: Mapping[str, float]) -> list[int]:
     """Take jobs that take half a second together, as far as is known; else one."""
     batch, spent = list[int](), 0.0
@@ -360,6 +373,12 @@ def _batch(waiting: deque[int], works: Sequence[Work], took: Mapping[str, float]
         batch.append(waiting.popleft())
         spent += seconds
     return batch
+
+
+def in_cache(cache: Cache, works: Iterable[Work]) -> dict[str, str]:
+    """Give the rows of jobs that a cache has by their keys, but for those to be done again."""
+    held = cache.found(key for work in works if (key := work.key))
+    return {key: text for key, text in held.items() if not _again(text)}
 
 
 def _again(text: str) -> bool:

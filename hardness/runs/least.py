@@ -244,7 +244,7 @@ def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int,
     return found, tried
 
 
-class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Threshold(Record, frozen=True, kw_only=True):
     """The least n of one instance and learner seed: in (low, high], which follow from its runs.
 
     tried: all runs in their order, those of the audit last. seconds: of all. lost: why its worker
@@ -258,8 +258,6 @@ class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     revisions: dict[str, int]
     versions: dict[str, str]
     machine: str
-
-    _follows: ClassVar[tuple[str, ...]] = ("low", "high", "end")
 
     @cached_property
     def _bracket(self) -> Bracket:
@@ -391,13 +389,13 @@ class LeastCell:
 
     @property
     def runs(self) -> int:
-        """All runs, those of the pilots with them."""
-        return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
+        """All runs of its thresholds; those of pilots are not among them."""
+        return sum(len(one.tried) for one in self.thresholds)
 
     @property
     def seconds(self) -> float:
-        """Seconds of all runs."""
-        return sum(one.seconds for one in (*self.pilots, *self.thresholds))
+        """Seconds of these runs."""
+        return sum(one.seconds for one in self.thresholds)
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, without the thresholds."""
@@ -417,7 +415,7 @@ def bracket(low: int, high: int | None) -> str:
     return f"({low}, ∞)" if high is None else f"({low}, {high}]"
 
 
-class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Least(Record, frozen=True, kw_only=True):
     """Thresholds of learners over sizes, and the certified lower bounds.
 
     spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
@@ -440,11 +438,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thresholds: tuple[Threshold, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/2"
-    _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
-    _parts: ClassVar[dict[str, type[Record]]] = {
-        "pilots": Threshold,
-        "thresholds": Threshold,
-    }
+    _kept: ClassVar[str] = "searches"
 
     @property
     def terms(self) -> BoundParameters:

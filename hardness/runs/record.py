@@ -20,14 +20,13 @@ from instances.result import Result
 class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A result whose fields are its JSON, in their order: the class is the reader and the writer.
 
-    What follows from the fields is a property or a `cached_property`, and is not written. Values
-    are held by `Annotated[int, msgspec.Meta(ge=0)]` and in `__post_init__`, which raises
-    ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
-    declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
-    and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
-    it also tells what follows, that is named in `_follows` and left out of files.
+    What follows from the fields is a property or a `cached_property`: `to_dict` may write it beside
+    them, `filed` leaves it out, and it is not read. Values are held by `Annotated[int,
+    msgspec.Meta(ge=0)]` and in `__post_init__`, which raises ValueError: what was damaged is then
+    refused with its place, as `$.runs[3].seed`. A subclass is declared with `frozen=True,
+    kw_only=True`, one that files hold with a `_format`.
 
-    >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    >>> class Count(Record, frozen=True, kw_only=True):
     ...     share: Fraction
     ...     most: float | None = None
     >>> Count(share=Fraction(1, 2), most=math.inf).to_dict()
@@ -37,48 +36,33 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
+    _kept: ClassVar[str] = "runs"  # what the rows are that its file of runs holds
     _inside: ClassVar[str] = ""  # how its file is called in a folder that a command wrote
     _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that no JSON holds
-    _follows: ClassVar[tuple[str, ...]] = ()  # in its JSON and not read: what follows
-    _parts: ClassVar[dict[str, "type[Record]"]] = {}  # fields with lists of records
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the fields as JSON, with the format of its files."""
+    def filed(self) -> dict[str, Any]:
+        """Give what its files hold: the fields as JSON, with the format."""
         names = (name for name in self.__struct_fields__ if name not in self._unfiled)
         found = {name: json_of(getattr(self, name)) for name in names}
         return {"format": self._format, **found} if self._format else found
 
-    def filed(self) -> dict[str, Any]:
-        """Give what its files hold: the fields alone."""
-        return Record.to_dict(self) if self._follows else self.to_dict()
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON: the fields, and what else is told of it."""
+        return self.filed()
 
     def updated(self, **changes: Any) -> Self:
         """Give a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
     @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give JSON that `to_dict` or `filed` wrote the shape of the fields.
-
-        Raises ValueError for fields that are never written.
-        """
-        if unknown := [name for name in cls._unfiled if name in data]:
-            raise ValueError(f"it has the field {unknown[0]!r}, which no file holds")
-        found = {name: part for name, part in data.items() if name not in cls._follows}
-        for name, kind in cls._parts.items():
-            if isinstance(parts := found.get(name), list | tuple):
-                found[name] = [kind.shaped(one) if isinstance(one, dict) else one for one in parts]
-        return found
-
-    @classmethod
-    def read(cls, data: Any, **own: Any) -> Self:
+    def read(cls, data: Any) -> Self:
         """Read what `to_dict` or `filed` wrote, less its format.
 
-        own: fields that it leaves out. Raises ValueError with the place of what is damaged.
+        Raises ValueError with the place of what is damaged.
         """
-        if not isinstance(data, dict):
-            raise ValueError(f"an object is needed, not {type(data).__name__}")
-        return msgspec.convert({**cls.shaped(data), **own}, cls, dec_hook=_parsed)
+        if isinstance(data, dict) and (told := [name for name in cls._unfiled if name in data]):
+            raise ValueError(f"it has the field {told[0]!r}, which no file holds")
+        return msgspec.convert(data, cls, dec_hook=_parsed)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -92,7 +76,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             del data["format"]
         with damage(where):
             if "format" in data:
-                raise ValueError(f"it is of a format, and a {cls.__name__} has none")
+                raise ValueError(f"it is of the format {data['format']}, and none is known here")
             return cls.read(data)
 
 

@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from hardness.runs.attack import Attacks
 from hardness.runs.cache import NAME, Cache, is_cache
-from hardness.runs.cells import tally
-from hardness.runs.columns import natural, runs_frame
+from hardness.runs.columns import BUDGET, natural, no_cycles, runs_frame
 from hardness.runs.comparison import Comparison
+from hardness.runs.jobs import record_of
 from hardness.runs.least import Least, Threshold
 from hardness.runs.record import Record
 from hardness.runs.run import Run
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
 _RESULTS: dict[str, type[Record]] = {
     kind._format.partition("/")[0]: kind for kind in (Comparison, Least, Stress, Attacks)
 }
-_ROWS: dict[str, type[Record]] = {"Run": Run, "Threshold": Threshold}
+_WRITERS = (
+    "name the folder or the file that compare, least, stress, attack, learn or sweep wrote at --out"
+)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,43 +72,43 @@ class Runs(Result):
         return runs_frame(self.runs)
 
     def _rows(self) -> list[TableRow]:
-        cells: dict[tuple[str, ...], list[Run]] = {}
-        for run in self.runs:
-            cells.setdefault((run.spec, run.learner, *_conditions(run)), []).append(run)
+        from pandas import isna
+
+        frame = self.to_frame()
+        frame["budget"] = list(map(_budget, self.runs))
+        frame["version"] = list(map(_version, self.runs))
+        keys = ["spec", "learner", "budget", "oracle", "tau", "version"]
+        grouped: Any = frame.groupby(keys, sort=False, dropna=False)
         # Runs of different budgets, tolerances or versions are never one row.
-        pairs = {key[:2] for key in cells}
-        differ = [
-            len({(*key[:2], key[place]) for key in cells}) > len(pairs)
-            for place in range(2, 2 + len(_CONDITIONS))
-        ]
+        pairs = frame.groupby(keys[:2])
+        shown = [name for name in keys[2:] if pairs[name].nunique(dropna=False).max() > 1]
+        costs = {"examples": "examples", "queries": "queries", "values": "membership_queries"}
+        empty = {name for name in ("queries", "values") if not frame[costs[name]].any()}
         rows: list[TableRow] = []
-        for (spec, learner, *more), some in cells.items():
-            of = tally(some)
-            costs = {n: getattr(of, n) for n in ("examples", "queries", "values", "seconds")}
-            told = zip(_CONDITIONS, more, differ, strict=True)
+        for key, some in grouped:
+            solved = some[some["solved"]]
+            told = {n: None if isna(value) else value for n, value in zip(keys, key, strict=True)}
             rows.append(
-                {
-                    "spec": spec,
-                    "learner": learner,
-                    **{name: value for name, value, shown in told if shown},
-                    "solved": f"{of.solved}/{of.runs}",
-                    **costs,
-                }
+                {name: told[name] for name in (*keys[:2], *shown)}
+                | {"solved": f"{len(solved)}/{len(some)}"}
+                | {n: _median(solved[of]) for n, of in costs.items() if n not in empty}
+                | {"seconds": _median(solved["seconds"])}
             )
-        empty = {"queries", "values"} - {n for row in rows for n, v in row.items() if v}
-        return [{n: v for n, v in row.items() if n not in empty} for row in rows]
+        return rows
 
 
-_CONDITIONS = ("budget", "oracle", "tau", "version")
+def _median(column: Any) -> float | None:
+    return None if column.empty else float(column.median())
 
 
-def _conditions(run: Run) -> tuple[str, ...]:
-    """Write what a run's result depends on beside problem, learner and seed."""
-    budget = ",".join(f"{n}={v}" for n, v in vars(run.budget).items() if v is not None)
+def _budget(run: Run) -> str:
+    limits = ((name, getattr(run.budget, name)) for name in BUDGET)
+    return ",".join(f"{name}={most}" for name, most in limits if most is not None)
+
+
+def _version(run: Run) -> str:
     known = (run.details.get("sha256"), run.details.get("object_key"))
-    version = " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
-    oracle, tau = (str(run.details.get(name, "")) for name in ("oracle", "tau"))
-    return budget, oracle, tau, version
+    return " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
 
 
 def read_runs(path: "str | PathLike[str]") -> Any:
@@ -127,13 +128,15 @@ def read_runs(path: "str | PathLike[str]") -> Any:
         where /= NAME
     if where.is_dir() and (where / "results.json").exists():
         where /= "results.json"
+    if where.is_dir():
+        raise DamagedFile(f"{path} is a folder without runs: {_WRITERS}")
     return _of_cache(where) if is_cache(where) else _of_json(where)
 
 
 def _of_cache(path: Path) -> Any:
     with Cache(path, writes=False) as cache:
         request, texts = cache.request or {}, list(cache.texts())
-    with damage(path):
+    with damage(path), no_cycles():
         rows = list(map(_row, texts))
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
@@ -145,14 +148,14 @@ def _of_cache(path: Path) -> Any:
 
 
 def _row(text: str) -> Record:
-    data = msgspec.json.decode(text)
-    return _ROWS[data.pop("kind")].read(data)
+    if text.startswith('{"kind": "Threshold"'):
+        return record_of(Threshold, text)
+    return record_of(Run, text)
 
 
 def _of_json(path: Path) -> Any:
     data = read_json(path)
-    if not isinstance(data, dict):
-        raise DamagedFile(f"{path} holds no runs")
+    data = data if isinstance(data, dict) else {}
     name = str(data.get("format")).partition("/")[0]
     if name == "hardness-runs":
         with damage(path):
@@ -160,10 +163,7 @@ def _of_json(path: Path) -> Any:
             return Runs(source=str(path), name=data["name"], runs=sort_runs(runs))
     kind = Run if "format" not in data and "learner" in data else _RESULTS.get(name)
     if kind is None:
-        raise DamagedFile(
-            f"{path} holds no runs: they are in the folder or the file that compare, least, "
-            "stress, attack, learn or sweep wrote"
-        )
+        raise DamagedFile(f"{path} holds no runs: {_WRITERS}")
     return kind.load(path)
 
 
@@ -171,7 +171,11 @@ def sort_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Sort runs by spec and learner in natural order, budget and seed."""
 
     def order(run: Run) -> tuple[Any, ...]:
-        budget = tuple((v is None, v or 0) for v in vars(run.budget).values())
-        return natural(run.spec), natural(run.learner), budget, run.seed
+        limits = limits_of(run.budget)
+        if limits not in budgets:
+            budgets[limits] = tuple((v is None, v or 0) for v in limits)
+        return natural(run.spec), natural(run.learner), budgets[limits], run.seed
 
+    limits_of = attrgetter(*BUDGET)
+    budgets: dict[Any, Any] = {}
     return tuple(sorted(runs, key=order))

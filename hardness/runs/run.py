@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
 from hardness.learners.learner import SPENT, ended_early
@@ -102,12 +103,11 @@ class Run(Record, frozen=True, kw_only=True):
     model: Any = None
 
     _unfiled: ClassVar[tuple[str, ...]] = ("layer", "model")
-    _follows: ClassVar[tuple[str, ...]] = (
-        *("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed"),
-    )
 
     def __post_init__(self) -> None:
         low, high = self.risk_low, self.risk_high
+        if low is not None and high is None:  # JSON holds no infinite end
+            force_setattr(self, "risk_high", high := math.inf)
         if self.risk is not None and (low is None or high is None or not low <= high):
             raise ValueError(f"a risk of {self.risk} in [{low}, {high}]")
 
@@ -173,7 +173,11 @@ class Run(Record, frozen=True, kw_only=True):
     @property
     def solved(self) -> bool:
         """Whether it passed, in time, and was not ended from outside."""
-        return self.passed and not self.late and self.limited_by != "machine"
+        return self.ended_well(self.limited_by)
+
+    def ended_well(self, limited_by: str) -> bool:
+        """Whether it is solved, by what limited it: where many are asked that is known."""
+        return self.passed and not self.late and limited_by != "machine"
 
     @property
     def limited_by(self) -> Bound:
@@ -232,7 +236,7 @@ class Run(Record, frozen=True, kw_only=True):
         found = self.filed()
         place = list(found).index("outcome") + 1
         parts = list(found.items())
-        follows = {name: json_of(getattr(self, name)) for name in self._follows}
+        follows = {name: json_of(getattr(self, name)) for name in _FOLLOWS}
         return dict([*parts[:place], *follows.items(), *parts[place:]])
 
     def filed(self) -> dict[str, Any]:
@@ -242,15 +246,8 @@ class Run(Record, frozen=True, kw_only=True):
         left = {"held_out_error"} if self.held_out_error is None else set()
         return {name: value for name, value in found.items() if name not in left}
 
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Read an end of an interval that JSON cannot hold as infinite."""
-        found = super().shaped(data)
-        if found.get("risk_low") is not None and found.get("risk_high") is None:
-            found["risk_high"] = math.inf
-        return found
 
-
+_FOLLOWS = ("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("layer")]
 
 

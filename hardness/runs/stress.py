@@ -289,8 +289,6 @@ class Stress(Record, frozen=True, kw_only=True):
     runs: tuple[Run, ...] = ()
 
     _format: ClassVar[str] = FORMAT
-    _follows: ClassVar[tuple[str, ...]] = ("passes_to_hold", "confidence", "terms", "certificates")
-    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
     def climbs(self) -> tuple[Climb, ...]:
@@ -331,7 +329,7 @@ class Stress(Record, frozen=True, kw_only=True):
 
     @property
     def confidence(self) -> Fraction | None:
-        """With which confidence all rungs are held that a learner is said to hold."""
+        """The confidence that every rung reported as held is held."""
         return confidence(self.seeds)
 
     def _rows(self) -> list[TableRow]:

@@ -92,6 +92,8 @@ class Grid:
 class Sweep(Result):
     """A sweep: its grids in the order of the file. toml: the text of the file.
 
+    done: how many of its runs the file `source` holds; None where no file was looked at.
+
     >>> Sweep(name="empty", toml="").count
     0
     """
@@ -99,6 +101,8 @@ class Sweep(Result):
     name: str
     toml: str
     grids: tuple[Grid, ...] = ()
+    source: str = ""
+    done: int | None = None
 
     @property
     def count(self) -> int:
@@ -131,7 +135,14 @@ class Sweep(Result):
     def to_dict(self) -> dict[str, Any]:
         """Say what it would do: its runs in numbers, and what is left out."""
         left = [vars(one) for grid in self.grids for one in grid.left_out]
-        return {"name": self.name, "runs": self.count, "parts": self._rows(), "left_out": left}
+        done = {} if self.done is None else {"file": self.source, "done": self.done}
+        return {
+            "name": self.name,
+            "runs": self.count,
+            **done,
+            "parts": self._rows(),
+            "left_out": left,
+        }
 
 
 def read_sweep(source: Path | Mapping[str, Any]) -> Sweep:
@@ -510,7 +521,9 @@ def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Fam
         place = "specs" if isinstance(given, str) else f"specs[{i}]"
         with _at("over" if axes and split(spec) is None else place):
             if axes and kind_of(spec.partition(":")[0]) is None:  # of the catalog
-                spec = _stored(spec).spec
+                name, _, rest = _stored(spec).spec.partition(":")
+                left = (one for one in split_list(rest) if one.partition("=")[0] not in axes)
+                spec = f"{name}:{','.join(left)}"
             for chosen in _filled(axes, "specs"):
                 family = _stored(_with(spec, kind_of(spec.partition(":")[0]), chosen))
                 if family.spec not in seen:
@@ -527,7 +540,10 @@ def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
     for key in chosen:
         if key not in keys:
             raise unknown(f"parameter of {name}", key[:40], keys)
-    every = {**key_values(rest, name, keys), **chosen}
+    every = key_values(rest, name, keys)
+    for key in chosen.keys() & every.keys():
+        raise UsageError(f"{key} stands in {text[:80]} and in over: give it once")
+    every |= chosen
     return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
 
 
@@ -550,6 +566,9 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
     elif chosen:
         require(text not in OBJECTS, f"'{text}' is an object: it has no parameters to vary")
         named = split(text)
+        stated = {one.partition("=")[0] for one in split_list(named.parameters)} if named else set()
+        for key in chosen.keys() & stated:
+            raise UsageError(f"{key} stands in {text[:80]} and in over: give it once")
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
     learner = parse_learner(text)

@@ -185,7 +185,7 @@ def test_no_claim_of_a_random_file_is_false_and_what_is_determined_is_found(seed
     assert judge(made(seed), tmp_path / "table.csv")["attacks"] >= 3
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("seed", range(45, 500))
 def test_no_claim_of_more_random_files_is_false(seed, tmp_path):
     assert judge(made(seed), tmp_path / "table.csv")["attacks"] >= 3

@@ -178,7 +178,7 @@ def test_what_fails_while_it_is_asked_is_let_go_of():
 
 
 @pytest.mark.parametrize(
-    "runs", [pytest.param(20, id="few"), pytest.param(700, marks=pytest.mark.slow, id="many")]
+    "runs", [pytest.param(20, id="few"), pytest.param(700, marks=pytest.mark.weekly, id="many")]
 )
 def test_no_secret_is_claimed_that_is_not_there(runs, monkeypatch):
     """Of coins, of hypotheses that learned nothing, of labels of another secret."""

@@ -148,7 +148,7 @@ def test_what_it_cannot_do_it_says_before_it_starts(learner, spec, said):
 # ---- what the estimates assume
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_real_short_vectors_do_what_dual_estimates_assume():
     measure = runpy.run_path(str(ROOT / "docs/examples/dual_vectors.py"))["measure"]
     rows = [measure("lwe:n=50,q=521,sigma=3,secret=binary", 20, 2, 1600, s) for s in range(8)]

@@ -183,7 +183,7 @@ def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, st
 
 
 def test_a_run_of_another_learner_has_no_stages():
-    with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
+    with pytest.raises(DamagedFile, match="got one of pooled:pool=0"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))
 
 
@@ -373,6 +373,9 @@ def test_the_phase_diagram_shows_shares_and_the_edge_of_what_is_certified(store)
         assert sides == wanted
     solid, dashed = (ax.collections[0].get_linestyle()[0][1] for ax in panels)
     assert (solid, dashed is not None) == (None, True)  # the bound is about the first alone
+    for budgeted, least in ((True, "the budget"), (False, f"{data['query_budget']:,}")):
+        (legend,) = draw("phase", data | {"budget_given": budgeted}).legends
+        assert f"more queries than {least}" in legend.get_texts()[0].get_text()
     assert "in the worst case over answers within 1/10" in drawn.caption
 
 

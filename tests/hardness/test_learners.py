@@ -48,7 +48,7 @@ SOLVED = [  # with the largest risk
     ("mlp:steps=2000,rate=0.01", "lwr:n=4,q=8,p=2,secret=binary,h=2", 0.05),
     pytest.param(
         *("mlp:steps=3000", "nice:scale=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
-        marks=pytest.mark.slow,
+        marks=pytest.mark.weekly,
     ),
     *(("linear", f"nice:m=3,k={k},d=8,scale=0.001", 1e-5) for k in (2, 3)),  # it does not look
 ]

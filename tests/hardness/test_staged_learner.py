@@ -35,7 +35,7 @@ LONGER = [
     [
         ("nice:m=1,k=2,d=16", 0, {}, 1, EXACT, 1024),
         ("nice:m=2,k=2,d=8,tokens=gaussian", 0, {}, 2, EXACT, 1280),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER),
+        *(pytest.param(*one, marks=pytest.mark.weekly) for one in LONGER),
         # Small layers of several heads are not taken for one in noise, and one is proved right.
         ("nice:m=2,k=2,d=6", 203, {}, 2, EXACT, 20_000),
         ("nice:m=1,k=2,d=4", 203, {}, 1, EXACT, 640),
@@ -69,7 +69,7 @@ def test_it_finds_out_heads_and_examples(spec, seed, given, heads, error, used):
 
 
 @pytest.mark.parametrize(
-    "seeds", [[("0.4", 1)], pytest.param(None, marks=pytest.mark.slow)], ids=["one", "all"]
+    "seeds", [[("0.4", 1)], pytest.param(None, marks=pytest.mark.weekly)], ids=["one", "all"]
 )
 def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(seeds):
     for noise, seed in seeds or itertools.product(("0.3", "0.4", "0.5"), range(3)):

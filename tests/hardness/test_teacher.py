@@ -54,9 +54,9 @@ def test_labels_are_the_layers_on_tokens_of_the_law_and_the_family_tells_nothing
 
 
 def test_a_layer_is_given_and_not_drawn():
-    with pytest.raises(UsageError, match="a layer has to be given, it is not drawn"):
+    with pytest.raises(UsageError, match="a layer of yours, it is not drawn"):
         parse("teacher:m=2,k=2,d=4").instance(0)
-    with pytest.raises(UsageError, match="linear attention given"):
+    with pytest.raises(UsageError, match="softmax attention, got linear"):
         teach(AttentionLayer(theta=LAYER.theta, w=LAYER.w, kind="linear"))
     with pytest.raises(UsageError, match="tokens must be boolean or gaussian"):
         parse("teacher:m=2,k=2,d=4,tokens=given")

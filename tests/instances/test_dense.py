@@ -220,7 +220,7 @@ def test_the_layer_is_its_formula_and_its_signs_are_the_labels(spec):
     assert (rows <= family.reach(secret) * np.abs(x[:, :, 1]).max(axis=1)[:, None] + 1e-12).all()
 
 
-@pytest.mark.parametrize("m", [1, 2, 5, 12, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("m", [1, 2, 5, 12, pytest.param(24, marks=pytest.mark.weekly)])
 def test_correlations_are_those_of_the_series_of_samples_and_of_equal_directions(m):
     family = parse(f"direction:m={m},d=6")
     found = family.response.sign_correlations

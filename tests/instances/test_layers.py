@@ -68,7 +68,7 @@ def test_what_is_no_layer_is_refused_in_one_line():
     one = np.zeros((1, 2, 2))
     wrong = (
         ("relu", layer(one, kind="relu"), "kind"),
-        ("tokens", layer(np.zeros((1, 5, 5))), "tokens of shape"),
+        ("tokens", layer(np.zeros((1, 5, 5))), "tokens must have the shape"),
     )
     assert not_refused(UsageError, wrong) == []
 

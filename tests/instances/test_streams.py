@@ -33,7 +33,7 @@ def test_axes_and_seeds_give_different_streams():
     refusals = {
         "seed": lambda: key(-1),
         "at least 0": lambda: BitStream((0, 0)).words(-1, 2),
-        "boolean": lambda: tokens.pack(np.array([[0, 1]])),
+        "must be -1 and \\+1": lambda: tokens.pack(np.array([[0, 1]])),
     }
     for said, refused in refusals.items():
         with pytest.raises(UsageError, match=said):
@@ -59,10 +59,10 @@ def test_packing_and_unpacking_are_inverse(d, k, seed):
 
 D, K = 4, 3
 LAWS = {
-    "boolean": TokenLaw(kind="boolean", d=D),
+    "must be -1 and \\+1": TokenLaw(kind="must be -1 and \\+1", d=D),
     "gaussian": TokenLaw(kind="gaussian", d=D),
     "constant": TokenLaw(kind="gaussian", d=D + 1, constant=True),
-    "signs and a constant": TokenLaw(kind="boolean", d=D + 1, constant=True),
+    "signs and a constant": TokenLaw(kind="must be -1 and \\+1", d=D + 1, constant=True),
 }
 MANY = 20_000
 

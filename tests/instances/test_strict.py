@@ -88,7 +88,7 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss]))
 """
 
 
-@pytest.mark.parametrize("values", [b"[],", pytest.param(b"[[[", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("values", [b"[],", pytest.param(b"[[[", marks=pytest.mark.weekly)])
 def test_hostile_json_is_one_line_in_bounded_memory(tmp_path, values):
     """126 MB: 300 MB for the whole of `hardness check`."""
     path = written(tmp_path, b'{"format":"hardness-certificate/2","a":[{' + values * 42_000_000)

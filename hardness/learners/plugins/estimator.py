@@ -41,15 +41,17 @@ class Estimator(Gathering):
     def __post_init__(self) -> None:
         made = self.make()
         if not fits(made):
-            raise UsageError(f"{described(made)} given: an object with fit and predict is needed")
+            raise UsageError(
+                f"Estimator takes an object with fit and predict, got {described(made)}"
+            )
         super().__post_init__()
         if self.view == "tokens":
-            raise UsageError("Estimator: view='tokens' given: fit takes flat, reduced or samples")
+            raise UsageError(
+                "view of an Estimator must be flat, reduced or samples: fit takes rows"
+            )
         if is_classifier(made):
             if self.view in ("flat", "samples"):
-                raise UsageError(
-                    f"view={self.view!r} given: classifiers have the view reduced alone"
-                )
+                raise UsageError(f"view of a classifier must be reduced, got {self.view}")
             object.__setattr__(self, "view", "reduced")
 
     def make(self) -> Any:

@@ -96,7 +96,7 @@ def load(text: str) -> Learner:
     """Load the learner of "path.py:Name:key=value,...": its file is executed; raises UsageError."""
     name = split(text)
     if name is None:
-        raise UsageError(f"'{text}' given: path.py:Name is needed")
+        raise UsageError(f"a learner of a file must be path.py:Name, got '{text}'")
     module, digest = execute(name.path)
     value = named(module, name.name, name.where)
     adapted = cast(Adapted, adapt(_given(value, name.parameters, name.where), name.where))
@@ -179,8 +179,8 @@ def _adapted(value: Any, where: str) -> Adapted:
     try:
         inspect.signature(learn).bind(None, None)
     except TypeError as error:
-        how = f"learn{inspect.signature(learn)} given: learn(self, oracle, rng) is needed"
-        raise UsageError(f"{where}: {how}") from error
+        got = f"got learn{inspect.signature(learn)}"
+        raise UsageError(f"{where} must have learn(self, oracle, rng), {got}") from error
     except ValueError:
         pass  # compiled
     if not callable(getattr(value, "supports", len)):
@@ -205,6 +205,6 @@ def template(name: str, file: str = "my_learner.py") -> str:
     True
     """
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
-        raise UsageError(f"'{name}' given: a name in Python is needed, letters, digits and _")
+        raise UsageError(f"a name must be one in Python, of letters, digits and _, got '{name}'")
     text = files("hardness.learners.plugins").joinpath("template.txt").read_text()
     return text.replace("NAME", name).replace("FILE", file)

@@ -83,13 +83,13 @@ class Module(Viewed):
         super().__post_init__()
         require(
             callable(self.wrapped) and self.name != "<lambda>",
-            f"Module: {described(self.wrapped)} given: a torch module is needed, or make() "
-            "or make(inputs, outputs) that gives one; of a lambda say name='...' as well",
+            "Module takes a torch module, or make() or make(inputs, outputs) that returns one, got "
+            f"{described(self.wrapped)}; of a lambda say name='...' as well",
         )
         for name in ("steps", "batch", "patience"):
             whole = type(value := getattr(self, name)) is int and value >= 1
-            require(whole, f"{name}={value!r} given: it must be an integer of at least 1")
-        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
+            require(whole, f"{name} must be an integer of at least 1, got {value!r}")
+        require(0 < self.rate <= 100, f"rate must be above 0 and at most 100, got {self.rate}")
 
     def warm_up(self, family: Family) -> None:
         """Import torch and make a first step, in which it imports more, before seconds begin."""
@@ -128,7 +128,9 @@ class Module(Viewed):
     def _device(self, torch: Any) -> Any:
         usable = torch.cuda.is_available()
         if self.device.startswith("cuda") and not usable:
-            raise UsageError(f"device={self.device!r} given: torch sees no GPU: 'auto', 'cpu' run")
+            raise UsageError(
+                f"device must be 'auto' or 'cpu', got {self.device!r}: torch sees no GPU"
+            )
         return torch.device(self.device.replace("auto", "cuda" if usable else "cpu"))
 
     def _made(self, torch: Any, held: Data) -> Any:

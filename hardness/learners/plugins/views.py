@@ -82,12 +82,14 @@ class Viewed:
     name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"{type(self).__name__}: view={self.view!r}"
+        what = f"{type(self).__name__}: view"
         if not self.name:
             name = getattr(self.wrapped, "__name__", type(self.wrapped).__name__)
             object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
-            raise UsageError(f"{what} given: one of {', '.join(get_args(View))}")
+            raise UsageError(
+                f"{what} must be one of {', '.join(get_args(View))}, got {self.view!r}"
+            )
 
     @property
     def about(self) -> str:
@@ -111,7 +113,7 @@ class Gathering(Viewed, ABC):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
-            raise UsageError(f"examples={self.examples!r} given: an integer of at least 1")
+            raise UsageError(f"examples must be an integer of at least 1, got {self.examples!r}")
 
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
@@ -154,8 +156,8 @@ class Function(Gathering):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.wrapped) or not takes_examples(self.wrapped):
-            what = f"Function: {described(self.wrapped)}"
-            raise UsageError(f"{what} given: a function learn(x, y) is needed")
+            what = described(self.wrapped)
+            raise UsageError(f"Function takes learn(x, y) or learn(x, y, rng), got {what}")
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""

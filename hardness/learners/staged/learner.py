@@ -119,7 +119,7 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
                 if data.d > SEVERAL_D:
                     raise StageFailed("hull", f"several heads at d={data.d}: at most {SEVERAL_D}")
                 if data.d > MATRIX_D and there < least and not last:
-                    raise StageFailed("hull", f"{there} examples given", needs=least)
+                    raise StageFailed("hull", f"{there} examples are too few", needs=least)
                 refined = stage("refine", refine, crude.w, data)
                 around = stage("hull", affine_hull, refined, data)
                 along = stage("span", span, around.constraints, data, progress.heads)
@@ -172,7 +172,7 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
             f"{reason}, and of {len(data)} examples only {different} are different, so that more "
             "would tell little: give the number of heads",
         )
-    raise StageFailed("span", f"{reason}, {len(data)} examples given", needs=_GROWTH * len(data))
+    raise StageFailed("span", f"{reason}, with {len(data)} examples", needs=_GROWTH * len(data))
 
 
 def descend(progress: Progress, start: Fit | AttentionLayer, minimum: int = 0) -> None:

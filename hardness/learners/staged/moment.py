@@ -25,7 +25,7 @@ def moment(data: Data, validation: Data | None = None) -> OneHead:
     True
     """
     if len(data) < 4 * data.d:
-        raise StageFailed("moment", f"{len(data)} examples given", needs=4 * data.d)
+        raise StageFailed("moment", f"{len(data)} examples are too few", needs=4 * data.d)
     if not data.y.any():
         raise StageFailed("moment", "all labels are zero, there is nothing to learn")
     x, y = (np.sum(part, axis=1) for part in (data.x, data.y))

@@ -159,7 +159,9 @@ def extract(
     [2.02, 0.2]
     """
     size = body.u.shape[1]
-    require(1 <= count <= size, f"count={count} given: the body has 1 to {size} axes")
+    require(
+        1 <= count <= size, f"count must be between 1 and {size}, the axes of the body, got {count}"
+    )
     chords = np.empty((0, size))
     for _ in range(count):
         _, _, basis = np.linalg.svd(chords, full_matrices=False)
@@ -203,7 +205,7 @@ def _require_point(body: Body) -> None:
     if least > body.epsilon:
         raise StageFailed(
             "body",
-            f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
+            f"epsilon={body.epsilon:.3g}: no Theta meets the {len(body.u)} constraints, with "
             f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals",
         )
 
@@ -300,10 +302,13 @@ def refusal(d: int, heads: int) -> str | None:
     """Say why the stages as stated cannot be run, or None.
 
     >>> refusal(12, 2), refusal(12, 5)
-    (None, "heads=5 given: the paper's net takes 1 to 4 heads, 0 for unknown")
+    (None, 'heads must be between 1 and 4, or 0 for unknown, in mode=paper, got 5')
     """
     if d > LARGEST_D:
-        return f"d={d} given: mode=paper goes up to d={LARGEST_D}: take mode=practical"
+        return f"d must be at most {LARGEST_D} in mode=paper, got {d}: take mode=practical"
     if not 0 <= heads <= MOST_HEADS:
-        return f"heads={heads} given: the paper's net takes 1 to {MOST_HEADS} heads, 0 for unknown"
+        return (
+            f"heads must be between 1 and {MOST_HEADS}, or 0 for unknown, in mode=paper, "
+            f"got {heads}"
+        )
     return None

@@ -52,7 +52,7 @@ def refine(w: Array, data: Data) -> Refined:
     True
     """
     if len(data) < 16 * data.d:
-        raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
+        raise StageFailed("refine", f"{len(data)} examples are too few", needs=16 * data.d)
     for quantile in _QUANTILES:
         agreed = agreement(w, data)
         # Enough rows for the d unknowns of each column of W, whatever the quantile says.
@@ -95,7 +95,7 @@ def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
     n, k, d = data.x.shape
     needed = int(np.ceil(_ROWS * d / (_MARGIN * _KEPT[-1] * k)))
     if n < needed:
-        raise StageFailed("proxy", f"{n} examples given", needs=needed)
+        raise StageFailed("proxy", f"{n} examples are too few", needs=needed)
     logits = (data.x @ proxy) @ np.swapaxes(data.x, 1, 2)
     ordered = np.sort(logits, axis=-1)
     margins = (ordered[..., -1] - ordered[..., -2]).reshape(-1)

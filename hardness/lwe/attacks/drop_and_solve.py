@@ -23,9 +23,8 @@ from math import log2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hardness.lwe.attacks.arora_gb import arora_gb
-from hardness.lwe.attacks.usvp import usvp, usvp_at
-from hardness.lwe.embedding import Embedding
+from hardness.lwe.attacks.arora import arora_gb
+from hardness.lwe.attacks.usvp import Embedding, usvp, usvp_at
 from hardness.lwe.laws import Law, sparse
 from hardness.lwe.models import Array, Integers, Setting
 from hardness.lwe.parameters import LweParameters

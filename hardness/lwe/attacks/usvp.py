@@ -19,17 +19,130 @@ Source: [ADPS16, AGVW17]
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from hardness.lwe.embedding import Embedding
-from hardness.lwe.models import SMALL_BLOCK, Setting, log_delta
+from hardness.lwe.models import (
+    SMALL_BLOCK,
+    Array,
+    Integers,
+    Lattice,
+    Setting,
+    log_delta,
+    log_norm,
+    roomy_dimension,
+)
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate, Fields, NoEstimate, attack
 from hardness.lwe.scan import scan, spread
 
 SMALL = "blocks too small for the vector to stand out"
 _ALL_BELOW = 512  # block sizes that are all tried
+_ROUNDING = 1e-9
+_UNLIMITED = 1 << 40  # samples
+
+
+class Embedding:
+    """The lattices of a problem without zeta entries of the secret, a number or an array of them.
+
+    Block sizes beta and samples m are arrays that broadcast with zeta.
+    """
+
+    def __init__(self, parameters: LweParameters, shape: str = "gsa", zeta: ArrayLike = 0) -> None:
+        """Read off what the lattices depend on."""
+        assert parameters.error is not None
+        self.shape, self.ln_q, self.limit = shape, parameters.ln_q, parameters.rows
+        self.n = parameters.n - np.asarray(zeta, np.int64)
+        self.ln_error = parameters.error.ln_deviation
+        self.ln_scale = self.ln_error - parameters.secret.ln_deviation_without(parameters.n, zeta)
+
+    def kept(self, m: ArrayLike) -> Integers:
+        """Count the entries of the secret that stay beside m samples: for the most volume."""
+        rest = 0 if self.limit is None else np.clip(np.add(m, self.n) - self.limit, 0, self.n)
+        return np.where(self.ln_scale >= 0, self.n, rest)
+
+    def lattice(self, m: ArrayLike) -> Lattice:
+        """Describe the lattice of m samples before reduction."""
+        tail = self.n + 1
+        kept = self.kept(m)
+        scaled = np.where(kept > 0, kept * self.ln_scale, 0.0)
+        return Lattice(m=m, tail=tail, ln_q=self.ln_q, ln_tail=(scaled + self.ln_error) / tail)
+
+    def margin(self, beta: ArrayLike, m: ArrayLike) -> Array:
+        """Compute ln of what stands at the last block over the projection; 0 and more succeeds.
+
+        If a tail that stays as it was stands there, it is minus infinity.
+        """
+        lattice = self.lattice(m)
+        stands = log_norm(self.shape, lattice, beta, np.subtract(beta, 1))
+        margin = stands - np.log(beta) / 2 - self.ln_error
+        flat = (self.shape != "gsa") & (stands <= np.add(lattice.ln_tail, _ROUNDING))
+        return np.where(flat, -np.inf, margin)
+
+    def fewest(self, beta: ArrayLike) -> Array:
+        """Find the least m that block sizes succeed with; infinity if none does.
+
+        Under the GSA d times the margin is concave in m, up to where entries begin to be kept and
+        from there on: each part is halved below its top. With a head that stays, more never hurt.
+        """
+        limit = _UNLIMITED if self.limit is None else self.limit
+        low = np.maximum(1, np.asarray(beta, np.int64) - self.n - 1)
+        bend = (self.n + 1) * self.ln_q - self.ln_error
+        narrow = self.ln_scale >= 0
+        turn = np.where(narrow, limit, np.clip(limit - self.n, 1, limit))
+        scaled = np.where(np.isfinite(self.ln_scale), self.ln_scale, 0.0)
+        parts = (
+            (low, turn, bend - np.where(narrow, self.n * scaled, 0.0)),
+            (np.maximum(low, turn), limit, bend + (limit + 1.0) * scaled),
+        )
+        best = np.full(np.broadcast(beta, low).shape, np.inf)
+        for start, end, bent in parts if self.limit is not None and not narrow.all() else parts[:1]:
+            top = np.sqrt(np.maximum(0.0, bent) / log_delta(beta))
+            more = 0.0 if self.shape == "gsa" else top + self.ln_q / log_delta(beta)
+            tops = [
+                np.clip(near(top + more) - self.n - 1, start, np.maximum(start, end))
+                for near in (np.floor, np.ceil)
+            ]
+            margins = [self.margin(beta, m) for m in tops]
+            high = np.where(margins[1] > margins[0], tops[1], tops[0]).astype(np.int64)
+            able = (start <= end) & (np.maximum(*margins) >= 0)
+            m = _halved(lambda m: self.margin(beta, m) >= 0, start - 1, high, able)
+            best = np.where(able, np.minimum(best, m), best)
+        return best
+
+    def cost(self, setting: Setting, beta: Integers) -> tuple[Array, Array]:
+        """Compute log2 of the least operations for block sizes, and the m of that."""
+        few = self.fewest(beta)
+        able = np.isfinite(few)
+        roomy = np.maximum(np.where(able, few, 1), roomy_dimension(beta) - self.n - 1)
+        inside = able & (roomy <= (self.limit or np.inf))
+        inside &= self.margin(beta, np.where(inside, roomy, 1)) >= 0
+        few = np.where(able, few, 1)
+        costs = [
+            np.where(ok, setting.model.cost(beta, m + self.n + 1), np.inf)
+            for ok, m in ((able, few), (inside, roomy))
+        ]
+        return np.minimum(*costs), np.where(costs[1] < costs[0], roomy, few)
+
+    def largest(self) -> int:
+        """Bound the block sizes that are of use."""
+        return (
+            int(np.max(self.n)) + 1 + (1 << 22 if self.limit is None else min(self.limit, 1 << 22))
+        )
+
+
+def _halved(
+    succeeds: Callable[[Integers], Array], low: Integers, high: Integers, able: Array
+) -> Integers:
+    """Find the first m that succeeds between low, which does not, and high, which does."""
+    low, high = np.broadcast_arrays(low, high)
+    while (open_ := able & (high - low > 1)).any():
+        middle = np.maximum((low + high) // 2, 1)
+        enough = succeeds(middle)
+        low, high = np.where(open_ & ~enough, middle, low), np.where(open_ & enough, middle, high)
+    return high
 
 
 @attack("usvp", "heuristic model", "ADPS16, AGVW17", reduces=True)

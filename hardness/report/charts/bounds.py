@@ -108,7 +108,7 @@ class _Listed:
         (members, known, _), rows = products(problem), []
         if problem.levels != 2:
             path = self.family.path[:200]
-            raise UsageError(f"{path} given: SDA is drawn of members -1 and +1")
+            raise UsageError(f"SDA is drawn for members with values -1 and +1, got {path}")
         sizes = np.abs(np.array(known.rows, np.int64))
         for gamma in GAMMAS:
             witness = {"enough": written(enough_members(sizes, known.norms[0] * gamma))}

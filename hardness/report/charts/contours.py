@@ -51,12 +51,12 @@ def contours_rows(found: Any) -> Data:
 def _collected(found: Data) -> Data:
     keys = found["over"]
     if len(keys) != 2:
-        raise UsageError(f"a grid over {', '.join(keys)} given: {_MADE}, over two parameters")
+        raise UsageError(f"a grid must be over two parameters, got {', '.join(keys)}: {_MADE}")
     problems = {tuple(one["values"][key] for key in keys): one for one in found["problems"]}
     ys, xs = (_rising(key, {place[i] for place in problems}) for i, key in enumerate(keys))
     grid = {(y, x): _cell(problems.get((y, x))) for y in ys for x in xs}
     if all(cell["rop"] is None for cell in grid.values()):
-        raise UsageError("a grid without any cost given: figure contours has nothing to draw")
+        raise UsageError("nothing to draw: no problem of the grid has a cost")
     labels = [label for one in problems.values() for label in one["estimates"]]
     models = [
         f"{e['model']} with {e['shape']}"

@@ -43,7 +43,7 @@ def phase_rows(plane: Plane, certifier: Certifier) -> Data:
     none is known.
     """
     specs = tuple(plane.specs.values())
-    terms = terms_of(plane.tolerance)
+    terms = terms_of(plane.tau)
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = query_bound(list(known.values()))
@@ -185,8 +185,9 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
         figure.colorbar(image, ax=axes, label="share of runs that passed", shrink=0.8)
     if above.any():
         asking = {general and cells[0]["asks"] for cells in learners.values()}
+        least = "the budget" if data["budget_given"] else brief(data["query_budget"], 3)
         told = {
-            True: "certified: more queries than the budget",
+            True: f"certified: more queries than {least}",
             False: "the same line, not about this learner",
         }
         handles = [

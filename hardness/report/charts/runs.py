@@ -152,8 +152,8 @@ def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data
     for one in found:
         if (one.spec, one.parameter) != (first.spec, first.parameter) or not one.parameter:
             raise UsageError(
-                f"thresholds of {one.spec[:100]} over {one.parameter or 'no parameter'} given: "
-                "they are drawn over a parameter, beside others of the same SPEC"
+                "thresholds are drawn over a parameter, beside others of the same SPEC, got "
+                f"{one.spec[:100]} over {one.parameter or 'no parameter'}"
             )
         for cell in one.cells:
             low, high = cell.interval

@@ -28,7 +28,7 @@ def stages_rows(data: Data) -> Data:
         details = run.details
         if run.learner.partition(":")[0] != "staged":
             raise DamagedFile(
-                f"a run of {shown(run.learner)} given: figure stages is of one of staged: give "
+                f"figure stages draws a run of staged, got one of {shown(run.learner)}: give "
                 "the file of `hardness learn staged SPEC --out FILE`"
             )
         residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}

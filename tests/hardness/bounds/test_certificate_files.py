@@ -98,7 +98,7 @@ def test_what_is_no_certificate_is_called_so():
         with pytest.raises(DamagedFile, match="not a certificate"):
             check(data)
     other = {**hardness.certify("parity:d=8,m=3").to_dict(), "format": "hardness-certificate/9"}
-    with pytest.raises(DamagedFile, match="this version"):
+    with pytest.raises(DamagedFile, match="must be hardness-certificate/3, got"):
         check(other)
 
 

@@ -43,7 +43,7 @@ def of_signs(found, k):
 
 LOW = [
     *(f"direction:d=64,m={m}" for m in (1, 2, 3, 4, 7, 12)),
-    pytest.param("direction:d=64,m=24", marks=pytest.mark.slow),
+    pytest.param("direction:d=64,m=24", marks=pytest.mark.weekly),
 ]
 
 

@@ -40,7 +40,7 @@ SLOW = {
     ("kind", "share"),
     [
         *((kind, 3) for kind in KINDS if kind not in SLOW),
-        *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in KINDS),
+        *(pytest.param(kind, 1, marks=pytest.mark.weekly) for kind in KINDS),
     ],
 )
 def test_every_change_of_every_place_is_refused_or_true(forge, kind, share):

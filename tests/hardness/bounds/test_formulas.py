@@ -210,7 +210,7 @@ def point_of(made, asked):
 
 
 @pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.weekly)])
 def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name, places):
     """Evaluate every formula of a grid, one of a kind, at every other place or at some places.
 
@@ -325,7 +325,7 @@ def test_mistakes_are_one_line():
         ("parity:d=20", {"solve": "m", "queries": "2^x"}, "queries must be a number such as"),
         ("lwr", {"solve": "n,q,h", "queries": 9}, "lwr needs p"),
         ("profile:g=[1,-1,0],d=16", {"solve": "m", "queries": 9}, "no bound on general queries"),
-        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are no formulas"),
+        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are not formulas"),
         ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
     ]:
         with pytest.raises(UsageError, match=re.escape(told)) as error:
@@ -339,7 +339,7 @@ def test_a_search_that_finds_nothing_ends(monkeypatch):
         hardness.bound("profile:g=majority", solve="d,m", queries=10**6)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_latex_of_formulas_compiles(tmp_path):
     specs = [next(over(name, **grid)) for name, grid in GRIDS.items() if name[:3] != "lwr"]
     made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]

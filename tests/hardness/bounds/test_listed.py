@@ -66,7 +66,7 @@ def test_members_are_chosen_by_their_names():
     assert {names[i] for i in chosen} == {
         names[::-1][i] for i in least_names(names[::-1], 7)
     }  # whatever the order
-    with pytest.raises(UsageError, match="1 to the 30"):
+    with pytest.raises(UsageError, match="between 1 and 30"):
         least_names(names, 31)
 
 
@@ -157,5 +157,5 @@ def test_no_factor_shows_less_than_the_largest_eigenvalue():
 
 def test_more_members_than_are_certified_are_refused():
     table = np.random.default_rng(0).choice([-1, 1], (MEMBERS + 1, 16))
-    with pytest.raises(UsageError, match="holds at most 1000"):
+    with pytest.raises(UsageError, match="at most 1000 in a certificate"):
         certify(of_tables(table))

@@ -86,7 +86,7 @@ def test_long_numbers():
 
 
 def test_numbers_out_of_range_are_refused_with_a_line():
-    with pytest.raises(UsageError, match="an exact rational is needed"):
+    with pytest.raises(UsageError, match="an integer or an exact rational"):
         NoisyDescent(clip=ONE, std=0.5)
     with pytest.raises(UsageError, match="must be an integer"):
         LowDegree(degree=5, examples=10**1000 + 1)

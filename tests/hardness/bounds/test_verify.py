@@ -285,7 +285,7 @@ def test_too_few_samples_and_a_matrix_beyond_memory_are_refused():
         verify(wide, samples=5)
     with pytest.raises(UsageError, match=r"member 1 \(b\).* above the bound 1: say in the file"):
         verify(listed(lambda x: x[:, :2].T * [[1], [3]], "ab", 40))
-    with pytest.raises(UsageError, match="confidence 1"):
+    with pytest.raises(UsageError, match="confidence must be between 0 and 1, got 1"):
         verify(wide, confidence=1)
     with pytest.raises(TooLarge, match="Gram matrix"):
         verify(parse("parity:d=1000,m=21"), members=200_000, samples=10)

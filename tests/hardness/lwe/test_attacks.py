@@ -63,7 +63,7 @@ def test_bias_and_information_by_sums_over_all_residues(spec):
     assert min(found.q, found.error.alphabet + 1) == (chances > 0).sum()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @settings(deadline=None, max_examples=12)
 @drawn(
     st.sampled_from(["lwe", "lwr"]),
@@ -395,7 +395,7 @@ KINDS = {re.split("[0-9]", name)[0] + entry.source: name for name, entry in SETS
     "name",
     [
         *SOME,
-        *(pytest.param(n, marks=pytest.mark.slow) for n in sorted({*KINDS.values()} - {*SOME})),
+        *(pytest.param(n, marks=pytest.mark.weekly) for n in sorted({*KINDS.values()} - {*SOME})),
     ],
 )
 def test_named_sets_have_estimates_and_words(name):
@@ -543,7 +543,7 @@ def test_success_of_the_formulas_by_integration():
 @pytest.mark.parametrize(
     "spec",
     [
-        pytest.param("ml-kem-512", marks=pytest.mark.slow),
+        pytest.param("ml-kem-512", marks=pytest.mark.weekly),
         *("toy-80", "lwe:n=64,q=257,sigma=1", "lpn:n=32,noise=0.1"),
     ],
 )

@@ -67,7 +67,7 @@ def close(one):
 
 @pytest.mark.parametrize(
     ("part", "count", "most"),
-    [(0, 4, 24), *(pytest.param(i, 200, 1024, marks=pytest.mark.slow) for i in range(_PARTS))],
+    [(0, 4, 24), *(pytest.param(i, 200, 1024, marks=pytest.mark.weekly) for i in range(_PARTS))],
 )
 def test_more_samples_never_cost_more(part, count, most):
     rng = np.random.default_rng(52)
@@ -125,7 +125,7 @@ def shifted(rng):
     return [",".join(f"{v}:{c}" for v, c in law if v) for law in laws]
 
 
-@pytest.mark.parametrize(("seed", "count"), [(1, 3), pytest.param(2, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "count"), [(1, 3), pytest.param(2, 60, marks=pytest.mark.weekly)])
 def test_a_public_shift_changes_no_cost(seed, count):
     rng = np.random.default_rng(seed)
     for _ in range(count):

@@ -126,7 +126,7 @@ def test_a_row_that_is_changed_is_seen_to_differ():
     assert not table.compared(replace(row, beta=row.beta + 2)).agrees
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.weekly)])
 def test_rows_agree_or_differ_as_the_page_says(every):
     """And none is above a point of the peer that succeeds, but for small blocks."""
     page = (ROOT / "docs/estimator-table.md").read_text(encoding="utf-8").splitlines()

@@ -191,7 +191,7 @@ REFUSED = {  # what stands beside n=64 and q=97, and what the line says
     "error=[1:9]": "which counts errors: give --samples",
     "error=ternary,weight=3": "weight",
     "error=ternary,eta=3": "error=ternary given with eta: it needs no size",
-    "error=[0:1/2,1:1/2],eta=2": "eta given with error=",
+    "error=[0:1/2,1:1/2],eta=2": "given with eta: it needs no size",
     "error=heap": "unknown error 'heap'",
     "error=cbd,eta=0": "a centred binomial takes 1 to 512",
     "sigma=0": "it must be above 0",

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from flint import nmod_mat
 
-from hardness.lwe.attacks.arora_gb import arora_gb, equations
-from hardness.lwe.attacks.arora_ge import arora_ge, monomial_bits
+from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits
 from hardness.lwe.attacks.bkw import costs
 from hardness.lwe.attacks.brute_force import brute_force
 from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs

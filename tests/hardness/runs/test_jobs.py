@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -263,6 +264,30 @@ def test_a_file_that_is_moved_while_it_is_written_is_said(tmp_path):
         (tmp_path / "runs.db").rename(tmp_path / "other.db")
         with pytest.raises(ToolkitError, match="was moved, removed or replaced"):
             cache.add([("b", "2")])
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_file_that_is_gone_is_said_as_it_is(hardness, monkeypatch, moved):
+    """One that was moved goes on where it is put back; of one that was removed nothing is left."""
+    there, add = Path("both/runs.db"), Cache.add
+
+    def gone(cache, rows):
+        monkeypatch.setattr(Cache, "add", add)
+        add(cache, rows[:1])
+        there.rename("kept.db") if moved else there.unlink()
+        add(cache, rows[1:])
+
+    command = ("compare", "parity:m=2", "--over", "d=6..8", "--learner", "trivial", "--jobs", 1)
+    monkeypatch.setattr(Cache, "add", gone)
+    said = hardness(*command, "--out", "both")
+    assert said.code == 1
+    assert "of one that was removed they are lost" in said.err
+    assert "runs are kept in" not in said.err
+    if moved:
+        Path("kept.db").rename(there)
+    again = hardness(*command, "--out", "both")
+    assert again.code == 0
+    assert ("runs found in both/runs.db" in again.err) is moved
 
 
 def test_what_is_no_file_of_runs_is_refused_in_a_line(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from hardness.learners import Outcome
 from hardness.oracles import Budget
+from hardness.runs import read_runs
 from hardness.runs.least import (
     Bracket,
     How,
@@ -166,6 +167,21 @@ def test_the_record_is_read_back() -> None:
     assert data.pop("format") == "hardness-least/2"
     assert Least.read(data) == found
     assert len(found.to_frame()) == 12
+
+
+def test_table_frame_and_words_count_the_same_runs(hardness) -> None:
+    """Those of the searches that count; pilots are named apart, and rows are called searches."""
+    command = ("least", "parity:d=8,m=2", "--learner", "elimination", "--seeds", 6, "--jobs", 1)
+    first = hardness(*command, "--out", "needed")
+    found = read_runs("needed")
+    runs = int(found.to_frame()["runs"].sum())
+    assert [row["runs"] for row in found._rows()] == [runs]
+    assert sum(one.to_dict()["runs"] for one in found.cells) == runs
+    pilots = sum(len(one.tried) for one in found.pilots)
+    told = " ".join(first.out.split())
+    assert f"The 6 searches took {runs} runs and" in told
+    assert f"their pilots {pilots} runs." in told
+    assert "9 searches found in needed/runs.db" in hardness(*command, "--out", "needed").err
 
 
 def test_what_says_nothing_is_refused_in_one_line() -> None:

@@ -75,7 +75,7 @@ def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_n
     assert found.details["data"]["training"] == n * 4 // 5
 
 
-@pytest.mark.parametrize(("m", "noise"), [(2, 1.0), pytest.param(3, 0.1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("m", "noise"), [(2, 1.0), pytest.param(3, 0.1, marks=pytest.mark.weekly)])
 def test_noise_of_a_size_that_nobody_says_hides_no_heads(m, noise):
     spec = f"nice:m={m},k=2,d=6"
     found = h.learn("staged", drawn(spec, 8000, noise))

@@ -65,11 +65,11 @@ def test_what_cannot_run_is_left_out_and_counted(hardness):
     assert len(found.cells) == 4
     (one,) = found.left_out
     assert (one.learner, one.specs) == ("elimination:checks=32", 2)
-    assert one.why.startswith("nice given: it lacks `noisy_parities`")
+    assert one.why.startswith("nice lacks `noisy_parities`")
     Path("x.toml").write_text(text)
     said = hardness("sweep", "x.toml", "--dry-run").out
     assert "x: 4 runs" in said
-    assert "left out of grid 1: elimination on 2 specs: nice given" in " ".join(said.split())
+    assert "left out of grid 1: elimination on 2 specs: nice lacks" in " ".join(said.split())
 
 
 def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ MISTAKES = [  # the file, the place, words of the message
      "did you mean 'width'"),
     (ALONE + "learners = ['gone.py:L']\n", "grid[1].learners[1]", "there is no file"),
     ("[[grid]]\nspecs = 'nice:m=2,k=2,d=4'\nlearners = ['elimination']\n", "grid[1]",
-     "nothing can run: elimination: nice given: it lacks `noisy_parities`"),
+     "nothing can run: elimination: nice lacks `noisy_parities`"),
     ("format = 'hardness-sweep/1'\n" + RUN, "format", "'hardness-sweep/1' given"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\n", "runs", "write [[grid]] with specs"),
     ("[limits]\nretries = 1\n" + RUN, "limits", "leave limits out"),
@@ -209,6 +209,104 @@ def test_the_same_command_goes_on_and_says_so(hardness):
     assert frame.groupby("learner")["solved"].sum().to_dict() == {
         "elimination:checks=32": 6, "trivial": 0,
     }  # fmt: skip
+
+
+def test_a_file_of_two_sweeps_gives_each_its_own_runs(tmp_path):
+    """What else the file holds is another request's: `read_runs` gives all."""
+    asked = {"specs": "parity:d=8,m=2", "learners": ["trivial"], "seeds": 2}
+    path = tmp_path / "runs.db"
+    front.sweep(asked, out=path, jobs=1)
+    second = front.sweep(asked | {"specs": "parity:d=9,m=2"}, out=path, jobs=1)
+    assert {run.spec for run in second.runs} == {"parity:d=9,m=2,noise=0,rho=3"}
+    assert len(second.runs) == 2
+    assert len(read_runs(path).runs) == 4
+
+
+def test_runs_of_several_conditions_are_never_one_row():
+    """Budgets, tolerances; a learner that asks nothing has none, and costs are of who solved."""
+    asked = [
+        {"specs": "parity:d=8,m=2", "learners": ["queries", "trivial"], "seeds": 2},
+        {"specs": "parity:d=8,m=2", "learners": ["queries"], "tau": "0.05", "seeds": 2,
+         "budget": {"examples": [5000, "none"]}},
+    ]  # fmt: skip
+    found = front.sweep({"grid": asked}, jobs=1)
+    rows = {(row["learner"].split(":")[0], row["budget"], row["tau"]): row for row in found._rows()}
+    assert {key: row["solved"] for key, row in rows.items()} == {
+        ("queries", "", 0.1): "2/2", ("queries", "", 0.05): "2/2",
+        ("queries", "examples=5000", 0.05): "0/2", ("trivial", "", None): "0/2",
+    }  # fmt: skip
+    spent = sorted(run.queries for run in found.runs if run.details.get("tau") == "1/10")
+    assert rows["queries", "", 0.1]["queries"] == sum(spent) / 2
+    assert rows["trivial", "", None]["examples"] is None
+    assert "version" not in found._rows()[0]
+    assert "examples=5000" in found.text(200)
+
+
+def test_a_dry_run_says_what_the_file_holds(hardness):
+    Path("few.toml").write_text(FEW)
+    dry = ("sweep", "few.toml", "--dry-run", "--out", "runs.db")
+    assert "few: 8 runs\n" in hardness(*dry).out
+    assert not Path("runs.db").exists()
+    hardness("sweep", "few.toml", "--out", "runs.db", "--jobs", 1)
+    Path("few.toml").write_text(FEW.replace("seeds = 2", "seeds = 3"))
+    assert "few: 12 runs, of which runs.db holds 8\n" in hardness(*dry).out
+    assert hardness(*dry, "--json").json["done"] == 8
+    assert "few: 12 runs\n" in hardness(*dry, "--fresh").out
+    hardness("compare", "parity:m=2", "--over", "d=6", "--learner", "trivial", "--out", "both")
+    other = hardness(*dry[:3], "--out", "both/runs.db")
+    assert (other.code, "another command" in other.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["foo.json", "foo.csv", "foo.HTML", "foo.parquet"])
+def test_a_name_of_another_format_is_refused(hardness, name):
+    Path("few.toml").write_text(FEW)
+    said = hardness("sweep", "few.toml", "--out", name)
+    assert said.code == 2
+    assert "name it foo.db" in said.err
+    assert [one.name for one in Path().iterdir()] == ["few.toml"]
+
+
+def test_a_parameter_given_twice_is_refused(hardness):
+    for over, spec in (("d=6..8", "parity:d=8,m=2"), ("m=2", "parity:d=8,m=2")):
+        for command in (("compare",), ("least", "--learner", "trivial")):
+            said = hardness(command[0], spec, *command[1:], "--over", over)
+            assert said.code == 2
+            assert f"{over[0]} stands in {spec} and in --over: give it once" in said.err
+    grid = '[[grid]]\nspecs = "parity:d=8,m=2"\nlearners = ["trivial"]\n'
+    with pytest.raises(UsageError, match=r"x: grid\[1\]\.over: d stands in parity:d=8,m=2"):
+        read_text(grid + 'over = {d = "8..9"}\n', "x")
+    learner = "learners = [{learner = 'mlp:width=8', over = {width = [8, 9]}}]\n"
+    with pytest.raises(UsageError, match="width stands in mlp:width=8"):
+        read_text(ALONE + learner, "x")
+    named = grid.replace("parity:d=8,m=2", "parity-first") + 'over = {d = "8..9"}\n'
+    assert read_text(named, "x").count == 2  # of the catalog: its own value is replaced
+
+
+def test_a_folder_without_runs_and_a_result_without_a_page_are_said(hardness):
+    Path("empty").mkdir()
+    said = hardness("report", "empty")
+    assert "empty is a folder without runs: name the folder" in said.err
+    attack = ("attack", "parity:d=12,m=2", "--learner", "elimination", "--seeds", 2)
+    hardness(*attack, "--jobs", 1, "--out", "found")
+    assert hardness("report", "found").code == 0
+    page = hardness("report", "found", "--out", "page.html")
+    assert page.code != 0
+    assert "found is no comparison, sweep, stress test or search of thresholds" in page.err
+
+
+def test_a_warning_names_the_line_of_the_caller(tmp_path):
+    def zeros(x, y, rng):
+        return lambda x: 0.0 * x
+
+    asked = {"specs": "parity:d=8,m=2", "learners": [zeros], "budget": {"examples": 200}}
+    calls = (
+        lambda: front.sweep(asked, out=tmp_path / "runs.db", jobs=1),
+        lambda: front.compare("parity:m=2", "d=6..7", zeros, out=tmp_path / "both", jobs=1),
+    )
+    for call in calls:
+        with pytest.warns(UserWarning, match="are not kept in") as said:
+            call()
+        assert {Path(one.filename).name for one in said} == {Path(__file__).name}
 
 
 def test_a_dictionary_with_objects_is_a_sweep(tmp_path):

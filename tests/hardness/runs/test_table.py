@@ -1,14 +1,16 @@
 """The table of runs, held against the runs, and its groups against a plain grouping."""
 
+import pytest
 from msgspec.structs import replace
 
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.runs import run, table
-from hardness.runs.columns import COLUMNS
-from hardness.runs.groups import comparable, over_one, over_two
+from hardness.runs import run
+from hardness.runs.columns import COLUMNS, runs_frame
+from hardness.runs.groups import comparable, over_one, over_two, where
 from hardness.runs.registry import parse_learner
 from instances import parse
+from instances.errors import UsageError
 
 BASE = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
 SPECS = ("gone:a=1,b=x", "gone:a=1/3", "gone:a=99999999999999999999,b=2", "gone:c=[1,2]", "f.py:F")
@@ -35,8 +37,7 @@ def rows():
 def test_the_table_says_what_the_runs_say():
     made = rows()
     made[3] = replace(made[3], risk=None, outcome=Outcome.CRASHED)
-    found = table(made)
-    assert found["run"].tolist() == made
+    found = runs_frame(made)
     assert set(COLUMNS) < set(found.columns)
     for name in ("seed", "solved"):
         assert found[name].tolist() == [getattr(one, name) for one in made]
@@ -47,7 +48,27 @@ def test_the_table_says_what_the_runs_say():
     assert found["a"].dropna().unique().tolist() == [1.0, 1 / 3, 1e20]
     assert found["b"].dropna().unique().tolist() == ["x", 2.0]
     assert found["param_spec"].dropna().unique().tolist() == ["f.py:F"]
-    assert table([]).empty
+    assert runs_frame([]).empty
+
+
+def test_learners_of_one_file_have_two_names():
+    names = ["a/two.py:First:k=1", "a/two.py:Second", "decode:mlp:steps=3", "mlp"]
+    found = runs_frame([replace(BASE, learner=name) for name in names])["learner_name"]
+    assert found.tolist() == ["a/two.py:First", "a/two.py:Second", "decode:mlp", "mlp"]
+
+
+def test_a_condition_is_over_the_columns_of_the_frame():
+    asks = {"oracle": "samples", "tau": "1/20"}
+    made = [at(8, 2, details=asks), at(8, 2, details=asks | {"tau": "1/10"}), at(9, 2)]
+    assert runs_frame(made)["tau"].dropna().tolist() == [0.05, 0.1]
+    for query in ("tau < 0.07", "d == 9", "learner_name == 'elimination' and tau.isna()"):
+        (place,) = runs_frame(made).query(query, engine="python").index
+        assert where(made, query) == [made[place]]
+    with pytest.raises(UsageError, match=r"--where 'tolerance == 1' given: .*\btau\b"):
+        where(made, "tolerance == 1")
+    conditions = [one.where for one in over_one(made)]
+    assert "(tau == 0.05 or tau.isna())" in conditions[0]
+    assert [len(where(made, one)) for one in conditions] == [2, 2]
 
 
 def test_groups_are_those_of_a_plain_grouping():

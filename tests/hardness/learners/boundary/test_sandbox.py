@@ -193,7 +193,7 @@ def test_a_sandbox_that_is_required_is_there_or_the_run_is_refused(hardness, mon
         assert hardness(*told, "--json").json["sandboxed"] is False
         refused = hardness(*required)
         assert (refused.code, refused.out) == (1, "")
-        refused.one_line("--sandbox given: bubblewrap is not installed")
+        refused.one_line("--sandbox cannot be used: bubblewrap is not installed")
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_an_estimator_without_predict_after_fit_is_named(here):
     found = run(load("mine.py:Never"), PARITY.instance(0), Budget(examples=400))
     assert found.outcome is Outcome.INVALID
     assert re.match("after fit .*Never.* has no predict", found.details["reason"])
-    with pytest.raises(UsageError, match="an object with fit and predict is needed"):
+    with pytest.raises(UsageError, match="takes an object with fit and predict"):
         Estimator(SimpleNamespace(fit=len))
 
 
@@ -212,7 +212,7 @@ def test_what_an_object_says_of_itself_is_kept(here):
     assert found.digest == hashlib.sha256(GOOD.encode()).hexdigest()
     assert load("mine.py:Plain").revision == 1
     reason = load("mine.py:bits").supports(parse("linear:m=1,k=2,d=6"))
-    assert "'reduced': linear given: it lacks `coded`" in reason
+    assert "'reduced': linear lacks `coded`" in reason
     assert not list(here.glob("__pycache__"))
 
 
@@ -485,13 +485,13 @@ def test_a_decorated_function_takes_parameters(here):
 
 def test_wrappers_refuse_what_is_none():
     for call, words in (
-        (lambda: Function(3), "Function: a int given"),
+        (lambda: Function(3), "Function takes a function"),
         (lambda: Function(lambda x: x), "a function learn"),
-        (lambda: Function(lambda x, y: x, view="bits"), "view='bits' given: one of tokens, flat"),
+        (lambda: Function(lambda x, y: x, view="bits"), "view must be one of tokens, flat"),
         (lambda: Function(lambda x, y: x, examples=0), "at least 1"),
-        (lambda: function(view="bits")(lambda x, y: x), "view='bits'"),
-        (lambda: template("a b"), "a name in Python is needed"),
-        (lambda: template("None"), "a name in Python is needed"),
+        (lambda: function(view="bits")(lambda x, y: x), "got 'bits'"),
+        (lambda: template("a b"), "a name must be one in Python"),
+        (lambda: template("None"), "a name must be one in Python"),
     ):
         with pytest.raises(UsageError, match=words):
             call()

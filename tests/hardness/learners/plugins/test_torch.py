@@ -263,7 +263,9 @@ def test_modules_that_do_not_fit(torch):
         adapt(type("Three", (torch.nn.Linear,), {"__init__": three}), "mine.py: Three")
     assert "the class Three" in str(caught.value)
     if not torch.cuda.is_available():
-        with pytest.raises(UsageError, match=r"^device='cuda' given: torch sees no GPU"):
+        with pytest.raises(
+            UsageError, match=r"^device must be 'auto' or 'cpu', got 'cuda': torch sees no GPU"
+        ):
             learned(Module(nn.Linear(8, 8), device="cuda"), "parity:d=8,m=3", 100)
     with pytest.raises(UsageError, match="of a lambda say name="):
         Module(lambda: nn.Linear(8, 8))

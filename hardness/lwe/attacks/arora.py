@@ -1,17 +1,19 @@
-"""Arora-Ge by a Groebner basis of the equations that errors and entries of the secret obey.
+"""Arora-Ge: errors out of a few values make equations in the secret, solved in two ways.
 
-Idea: errors within [-t, t] give equations of degree 2 t + 1 in the secret, an entry of the secret
-of v values one of degree v; a basis of all of them is computed.
+Idea: prod_v (b - <a, x> - v) = 0 at x = s, over a field: errors of w values give equations of
+degree w in the secret, and an entry of the secret of v values one of degree v. By linear algebra
+each monomial counts as an unknown of linear equations; or a Groebner basis is computed.
 
-Success: as many of the samples are taken, m, as stay within t together with probability S.
+Success: certain for bounded errors. As many of the samples are taken, m, as stay within [-t, t]
+together with probability S; by linear algebra t is the least with as many as there are monomials.
 
-Cost: C(n + D, D)^omega with omega = 2. D is the degree of regularity of a semi-regular system: the
-index of the first coefficient that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n
-[BFS04].
+Cost: the monomials, to the power omega = 2: C(n + w, w) - 1 by linear algebra, C(n + D, D) of a
+basis. D is the degree of regularity of a semi-regular system: the index of the first coefficient
+that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n [BFS04].
 
 Searched: all t; D never rises with m. Which t is best is found in floats, its D in integers.
 
-Heuristics: the system is semi-regular; omega = 2 is optimistic.
+Heuristics: the equations are independent, the system is semi-regular; omega = 2 is optimistic.
 
 Source: [AG11, ACFP14, BFS04]
 """
@@ -21,6 +23,7 @@ from math import log2
 
 import numpy as np
 from flint import fmpz
+from scipy.stats import binom
 
 from hardness.lwe.laws import Law
 from hardness.lwe.models import Array, Setting
@@ -31,8 +34,60 @@ from hardness.lwe.success import SUCCESS
 
 OMEGA = 2.0  # exponent of linear algebra: what may be hoped for
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
+STRASSEN = 2.807  # the exponent of linear algebra as it is done
+_LARGE = 40.0
 _TABLE = 1 << 12
 _SMALL_TAIL = -20.0
+
+
+@attack("arora-ge", "asymptotic formula", "AG11")
+def arora_ge(parameters: LweParameters, setting: Setting) -> Fields:
+    """Count the monomials and raise them to the power omega = 2, which is optimistic.
+
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> from hardness.lwe.models import ROUGH
+    >>> count = arora_ge(parse_parameters("lwe:n=40,q=1601,error=uniform,width=2"), ROUGH)
+    >>> count.samples, round(count.rop, 1)
+    (860, 19.5)
+    """
+    reason = no_field(parameters)
+    if reason or parameters.error is None:
+        raise NoEstimate(reason)
+    binary = parameters.secret.values == 2
+    degree = parameters.error.values
+    if parameters.error.kind == "gaussian":  # t so large that all samples stay within it
+        degrees, logs = equations(parameters.error, None, setting.success)
+        every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
+        degree = next(
+            (w for w, bits in every if bits >= monomial_bits(parameters.n, w, binary)), parameters.q
+        )
+    if degree >= parameters.q:
+        raise NoEstimate("every element of Z_q is an error")
+    count = monomial_bits(parameters.n, degree, binary)
+    return {
+        "rop": OMEGA * count,
+        "mem": 2 * count,
+        "d": degree,
+        "sample_bits": count,
+        "search": "nothing is free",
+        "note": f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = "
+        f"{OMEGA:g}, the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
+    }
+
+
+def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
+    """Count monomials of degree 1 .. w in n unknowns: log2(C(n+w, w) - 1); square-free for bits.
+
+    >>> round(2 ** monomial_bits(3, 2)), round(2 ** monomial_bits(3, 2, binary=True))
+    (9, 6)
+    """
+    few, ln_many = min(n, degree), math.log(max(n, degree))
+    ln_j = np.log(np.arange(1, few + 1))
+    if binary:
+        logs = np.cumsum(np.log(n - np.arange(few)) - ln_j)
+        return float(np.logaddexp.reduce(logs)) / math.log(2)
+    ln = float(np.sum(np.logaddexp(ln_many, ln_j) - ln_j))
+    return (math.log(math.expm1(ln)) if ln < _LARGE else ln) / math.log(2)
 
 
 @attack("arora-gb", "heuristic model", "AG11, ACFP14, BFS04")
@@ -127,9 +182,7 @@ def _tails(law: Law) -> Array:
         whole = np.logaddexp(0.0, math.log(2) + beyond[1])
         return math.log(2) + beyond[1 : half + 1] - whole
     if law.kind == "cbd":
-        eta = law.high
-        shares = np.array([math.comb(2 * eta, eta + i) / 4**eta for i in range(eta + 1)])
-        return np.log(2 * np.cumsum(shares[::-1])[::-1][1:])
+        return math.log(2) + binom.logsf(law.high + np.arange(law.high), 2 * law.high, 0.5)
     return np.zeros(0)
 
 

@@ -1,0 +1,64 @@
+"""What a paper that quotes a certificate needs: a sentence with its sources, and their BibTeX."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from hardness.bounds.certificate import OURS
+from hardness.report.certificate import of_learners
+from hardness.report.claims import sentence
+from hardness.report.export import allowing_breaks
+from hardness.runs.names import brief_spec
+
+if TYPE_CHECKING:
+    from hardness.bounds import Certificate
+
+TOOLKIT = "hardness"  # the key of this software
+_REASON = re.compile(r": a (?:query|label) .*|; vacuous.*")  # of a sentence: the proof has it
+_SCOPE = "Bounds on queries do not apply to learners that use individual examples. "
+_TRIVIAL = "certifies no bound that is not trivial, which shows neither that it is easy to learn"
+
+
+def quotation(certificate: "Certificate") -> str:
+    """Write a sentence to paste, in LaTeX, and BibTeX of the sources and the software as comments.
+
+    >>> import hardness
+    >>> print(quotation(hardness.certify("parity:d=8,m=3"))[:56])
+    For the family parity:d=8,\\allowbreak m=3, every learner
+    """
+    spec = brief_spec(certificate.spec)
+    about = [c for c in certificate.claims if of_learners(c) and not c.vacuous]
+    said = []
+    for claim in about:
+        text = _REASON.sub("", sentence(certificate, claim))
+        said.append(_lowered(allowing_breaks(text)) + _cite(OURS.get(claim.source, claim.source)))
+    if said:
+        first = f"For the family {allowing_breaks(spec)}, {'; '.join(said)}"
+    else:
+        first = f"For the family {allowing_breaks(spec)}, the method {_TRIVIAL} nor that it is hard"
+    scope = _SCOPE if any(c.quantity.endswith(("-queries", "-success")) for c in about) else ""
+    keys = {c.source for c in certificate.claims if c.source not in OURS}
+    comments = "\n\n".join(entries()[key] for key in (*sorted(keys), TOOLKIT))
+    comments = "\n".join(f"% {line}".rstrip() for line in comments.splitlines())
+    return f"{first}. {scope}Certified with \\cite{{{TOOLKIT}}}.\n\n% BibTeX:\n{comments}\n"
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _cite(source: str) -> str:
+    """Cite a paper; what is ours is cited once, at the end."""
+    return "" if source in OURS.values() else f" \\cite{{{source}}}"
+
+
+@cache
+def entries() -> dict[str, str]:
+    """Read the BibTeX entries, by their keys.
+
+    >>> entries()["CL24"].splitlines()[0]
+    '@inproceedings{CL24,'
+    """
+    text = files("hardness.report").joinpath("references.bib").read_text(encoding="utf-8")
+    return {re.findall(r"\{(\w+),", entry)[0]: entry for entry in text.strip().split("\n\n")}
