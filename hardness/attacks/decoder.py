@@ -41,10 +41,7 @@ _FLAT = 1e-12  # of the variance of predictions: nothing was learned
 
 @dataclass(frozen=True, kw_only=True)
 class Decoder:
-    """A learner of labels as a search for the secret: "decode:LEARNER".
-
-    learner: it learns as ever from the examples after those that verify a candidate.
-    """
+    """A learner of labels as a search for the secret: "decode:LEARNER", read by fresh samples."""
 
     name: ClassVar[str] = PREFIX
     revision: ClassVar[int] = 2

@@ -120,9 +120,7 @@ def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
     """
     rows = independent(a, q)
     if len(rows) < a.shape[1]:
-        raise UsageError(
-            f"the rank must be {a.shape[1]}, got {len(a)} equations of rank {len(rows)}"
-        )
+        raise UsageError(f"the rank must be {a.shape[1]}, got {len(rows)} of {len(a)} equations")
     right = nmod_mat(len(rows), 1, b[rows].tolist(), q)
     return tuple(int(v) for v in (inverse(a[rows], q) * right).entries())
 

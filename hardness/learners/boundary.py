@@ -291,9 +291,7 @@ def sandboxed() -> bool:
     """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
     reason = unavailable()
     if reason and os.environ.get(SANDBOX):
-        raise ToolkitError(
-            f"--sandbox cannot be used: {reason}; leave it out for code that you trust"
-        )
+        raise ToolkitError(f"--sandbox cannot be used: {reason}; leave it out for code you trust")
     return reason is None
 
 
@@ -339,10 +337,7 @@ def _bound(option: str, paths: Iterable[Path]) -> list[str]:
 def require_out_of_reach(
     file: Path | None, kept: Path, tells: str = "the seeds of its instances", what: str = "results"
 ) -> None:
-    """Refuse a learner's file whose folder holds what it must not know; raises ToolkitError.
-
-    tells: what is told there, and `what` tells it, in words.
-    """
+    """Refuse a learner's file whose folder has what it must not know; raises ToolkitError."""
     if file and kept.resolve().is_relative_to(file.resolve().parent):
         raise ToolkitError(
             f"{kept} is in the folder of {file.name}: a learner can read its folder, and so "

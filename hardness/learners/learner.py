@@ -21,10 +21,7 @@ Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
 class Outcome(Enum):
-    """What a run ended with; `advice` tells the user what to do about it.
-
-    Where more is known of it, `details["reason"]` is a sentence that says it.
-    """
+    """What a run ended with; `advice` says what to do, `details["reason"]` more if it is known."""
 
     SOLVED = "solved"
     UNIDENTIFIED = "function found, heads not identified"

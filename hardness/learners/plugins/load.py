@@ -38,10 +38,7 @@ ALLOWED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Adapted:
-    """A user's object as a learner: what it does not say of itself is filled in.
-
-    spec: the learner's text as given. digest: the SHA-256 of its file, None for an object.
-    """
+    """A user's object as a learner, `spec` as given; digest: the SHA-256 of its file, or None."""
 
     inner: Any = field(repr=False)
     name: str

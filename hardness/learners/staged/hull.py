@@ -143,10 +143,7 @@ def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull(Result):
-    """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
-
-    Measures: constraints, their number; residual, the largest.
-    """
+    """The minimum-norm point centre (d, d); measures: the constraints, the largest residual."""
 
     centre: Array
     constraints: Constraints
