@@ -50,7 +50,9 @@ class Layers:
     def __post_init__(self) -> None:
         shape = np.shape(self.q)
         if len(shape) != 3 or shape[1] != shape[2] or min(shape) < 1 or np.shape(self.p) != shape:
-            raise UsageError(f"p and q must be (L, d, d), got {np.shape(self.p)} and {shape}")
+            raise UsageError(
+                f"p and q must have one shape (L, d, d), got {np.shape(self.p)}, {shape}"
+            )
 
     def predict(self, x: Array, y: Array) -> Array:
         """Predict <w, x_query> token by token: x (count, n+1, d), y (count, n) -> (count,)."""

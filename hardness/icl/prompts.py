@@ -149,10 +149,7 @@ def require_draws(count: int, n: int, d: int) -> None:
     >>> require_draws(100_000, 20, 5)
     """
     if count * (n + 1) * d * (1 + d / 16) > _MOST_NUMBERS:
-        raise UsageError(
-            f"{count} prompts of n={n}, d={d} take over ten minutes to draw: "
-            "lower n, d or the samples"
-        )
+        raise UsageError(f"{count} prompts at n={n}, d={d} take long: lower n, d or the samples")
 
 
 def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:

@@ -84,8 +84,7 @@ _ADVICE = {
 
 
 DIVERGED = "training left the range of float64: lower the rate"
-SPENT: dict[Resource, Outcome]
-SPENT = {name: Outcome[f"{name.upper()}_SPENT"] for name in get_args(Resource)}
+SPENT: dict[Resource, Outcome] = {n: Outcome[f"{n.upper()}_SPENT"] for n in get_args(Resource)}
 
 
 class Failed(Exception):

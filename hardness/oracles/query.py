@@ -148,7 +148,7 @@ class Table(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse another family than the table's; raises UsageError."""
-        require(family == self.family, f"a table must be of {family}, got {self.family}")
+        require(family == self.family, f"a table must be the oracle's, got {self.family}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Look phi up for packed z (n, 1), z_0 = -1, and factors that are levels (n,): (n,)."""

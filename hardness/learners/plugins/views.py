@@ -157,7 +157,7 @@ class Function(Gathering):
         super().__post_init__()
         if not callable(self.wrapped) or not takes_examples(self.wrapped):
             what = described(self.wrapped)
-            raise UsageError(f"Function takes learn(x, y) or learn(x, y, rng), got {what}")
+            raise UsageError(f"Function takes a function learn(x, y), got {what}")
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""
