@@ -368,7 +368,7 @@ def judged(
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
     if instance and hypothesis.layer and (truth := layer_of(instance)):
-        from hardness.learners.matching import match  # which loads scipy
+        from hardness.learners.fitting import match  # which loads scipy
 
         real = isinstance(family, Dense)
         shown = {"seen": [truth.d, truth.d - 1]} if truth.constant else {}
