@@ -75,7 +75,7 @@ def estimate_all(
         if attack not in _ATTACKS:
             raise unknown("attack", attack, list(_ATTACKS))
     samples = parameters.samples
-    require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
+    require(samples is None or samples >= 1, f"samples={samples}: at least 1 is needed")
     unlike = {(one.model.name, one.shape): one for one in settings or (DEFAULT,)}
     settings, parameters = tuple(unlike.values()), parameters.shifted()
     estimates = [
