@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any, get_args
 
-from hardness.icl.evidence import Compared, Optimum, Sampled
-from hardness.icl.exact import Exact, Solved
-from hardness.icl.study import Study
+from hardness.icl.onelayer import Compared, Optimum, Sampled
+from hardness.icl.prompts import Study
+from hardness.icl.steps import Exact, Solved
 from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table, wrap
 from instances.numbers import outward

@@ -4,7 +4,7 @@ from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import End, Least, LeastCell
 
-_SHOWN = ("interval", "range", "relapses")
+_SHOWN = ("interval", "range")
 _HEADER = ("learner", "size", "least", *_SHOWN, "floor", "ratio")
 _ENDS: dict[End, str] = {
     "over": "found none within what a run, or all runs of a search, may spend",
@@ -66,14 +66,9 @@ def notes(found: Least) -> list[str]:
             "reaches risk 0.05 with probability 0.45 against worst-case answers within "
             f"{found.tau}; answers here are sampled, for which fewer may be enough."
         )
-    wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
-    if wrong:
-        said += [f"{wrong} of {audited} runs near a threshold contradict it (column `relapses`)."]
     names = dict(zip(found.learner_names, found.learners, strict=True))
     for one in found.cells:
         name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
-        if one.relapses[0]:
-            said += [f"{name} is not monotone: its median is of what searches return."]
         if raised := [t for each in one.thresholds for t in each.tried if t.how == "raised"]:
             said += [
                 f"{name}: {len(raised)} runs raised an exception or exited, and count as failed: "

@@ -6,9 +6,8 @@ from itertools import groupby
 from hardness.bounds.quantities import chance
 from hardness.report.run import unbound_words
 from hardness.report.text import number, table, wrap
-from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs
-from hardness.runs.run import OVERTIME
+from hardness.runs.run import OVERTIME, Cost
 from hardness.runs.stress import TERMS, LadderAttempt, LevelBounds, Stress, Trials, needed
 from instances.ladders import Ladder
 from instances.numbers import brief, outward

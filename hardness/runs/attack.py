@@ -20,14 +20,14 @@ from hardness.lwe.models import DEFAULT
 from hardness.lwe.parameters import parameters_of
 from hardness.lwe.record import Estimate
 from hardness.oracles import Budget
-from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some, warm
 from hardness.runs.names import short
 from hardness.runs.record import Record
 from hardness.runs.registry import ATTACKS, parse_learner
-from hardness.runs.run import Run, require_support, run
+from hardness.runs.risk import CONFIDENCE, interval
+from hardness.runs.run import Cost, Run, require_support, run
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder

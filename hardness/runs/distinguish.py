@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from hardness.learners import Failed, Learner, learner_spec
 from hardness.learners.learner import Predict
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs.cells import interval
 from hardness.runs.record import Record, json_of
+from hardness.runs.risk import interval, valid_predictions
 from hardness.runs.run import attempt, require_support
 from hardness.runs.workers import execute
 from instances.coded import Coded, CodedExamples, as_coded, require_coded
@@ -394,10 +394,8 @@ def _factors(
     family: Coded, predict: Predict, x: NDArray[Any], rows: NDArray[np.bool_], known: Array
 ) -> Array:
     """Evaluate the clipped factor of predictions on open tokens, averaged over both rows: (n,)."""
-    with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
-        given = np.asarray(predict(x))
-    valid = given.shape == x.shape and given.dtype.kind in "fiu" and bool(np.isfinite(given).all())
-    if not valid:
+    given = valid_predictions(predict, x)
+    if given is None:
         return known
     opened = x[rows]
     clipped = family.clip(opened, given[rows].astype(np.float64))

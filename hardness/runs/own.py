@@ -86,7 +86,7 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
     'heads found'
     """
-    from hardness.learners.matching import OFF  # which loads scipy
+    from hardness.learners.fitting import OFF  # which loads scipy
 
     truth = found.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []

@@ -7,7 +7,7 @@ A learner holds a level where it is shown to pass on more than half of its insta
 tested in their order, each at the same level, up to the first that is not shown: the procedure in
 a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
 
-A file holds what was asked and the runs; the levels that each learner passed follow from them.
+A file holds what was asked and the runs; how far each learner attempted follows from them.
 """
 
 import math
@@ -27,14 +27,14 @@ from hardness.bounds.quantities import bound, vacuous
 from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
-from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded
 from hardness.runs.names import labels, short_specs
 from hardness.runs.record import Record
 from hardness.runs.registry import LEARNERS, parse_learner, stored_name
-from hardness.runs.run import Run
+from hardness.runs.risk import interval
+from hardness.runs.run import Cost, Run
 from instances.errors import UsageError
 from instances.ladders import Ladder, Level
 from instances.numbers import brief, write
@@ -138,7 +138,7 @@ class LadderAttempt:
     learner: str
     asked: str
     reference: bool
-    levels: tuple[Trials, ...]
+    levels: tuple[Trials, ...] = ()
     unsupported: str | None = None
 
     @property
@@ -161,10 +161,6 @@ class LadderAttempt:
         if level <= len(self.levels):
             return f"{self.levels[level - 1].passes}/{len(self.levels[level - 1].trials)}"
         return "n/a" if self.unsupported and level == len(self.levels) + 1 else "not run"
-
-    def tried(self, planned: Sequence[Job], trials: Iterable[Run]) -> "LadderAttempt":
-        """Add the trials of a level: of the runs that were planned, in their order."""
-        return replace(self, levels=(*self.levels, Trials(planned[0].spec, tuple(trials))))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the summary of an attempt."""
@@ -294,28 +290,47 @@ class Stress(Record, frozen=True, kw_only=True):
     def attempts(self) -> tuple[LadderAttempt, ...]:
         """The levels that each learner tried with all of its seeds, from the runs."""
         runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
-        found = []
-        for who in self.learners:
-            attempt, planned = self.next(
-                LadderAttempt(
-                    learner=stored_name(who.asked),
-                    asked=who.asked.strip(),
-                    reference=who.reference,
-                    levels=(),
-                )
-            )
-            while planned:
-                keys = [(attempt.learner, one.spec, one.seed, one.budget) for one in planned]
-                trials = [runs[key] for key in keys if key in runs]
-                if len(trials) < len(planned):
-                    break
-                attempt, planned = self.next(attempt.tried(planned, trials))
-            found.append(attempt)
-        return tuple(found)
+        names = {one.asked: stored_name(one.asked) for one in self.learners}
+        return self.attempted(
+            lambda jobs: [runs.get((names[j.learner], j.spec, j.seed, j.budget)) for j in jobs]  # type: ignore[attr-defined]
+        )
+
+    def attempted(self, do: Do) -> tuple[LadderAttempt, ...]:
+        """Try the levels in order; a learner stands still where a run is None."""
+        attempts = [
+            LadderAttempt(learner=stored_name(one.asked), asked=one.asked, reference=one.reference)
+            for one in self.learners
+        ]
+        for _ in self.ladder.levels:
+            tries = [self.next(attempt) for attempt in attempts]
+            runs = iter(do([job for _, jobs in tries for job in jobs]))
+            tried = [(attempt, jobs, [next(runs) for _ in jobs]) for attempt, jobs in tries]
+            attempts = [
+                replace(attempt, levels=(*attempt.levels, Trials(jobs[0].spec, tuple(trials))))
+                if jobs and None not in trials
+                else attempt
+                for attempt, jobs, trials in tried
+            ]
+        return tuple(attempts)
 
     def next(self, attempt: LadderAttempt) -> tuple[LadderAttempt, list[Job]]:
-        """Plan the runs of the level that an attempt tries next, as `next_level` does."""
-        return next_level(attempt, self.ladder, self.seeds, self.base_seed, self.budget)
+        """Plan the runs of the level that an attempt tries next; none where it ends, which it says.
+
+        A learner that is not built in says what it does not take when it runs, so none of its
+        attempts ends without a trial.
+        """
+        at = len(attempt.levels)
+        if not attempt.continues or at == len(self.ladder.levels):
+            return attempt, []
+        spec, limits = self.ladder.specs[at], level_budget(self.ladder.levels[at], self.budget)
+        if attempt.asked.partition(":")[0] in LEARNERS:
+            reason = parse_learner(attempt.asked).supports(parse_stored(spec))
+            if reason:
+                return replace(attempt, unsupported=reason), []
+        return attempt, [
+            Job(spec=spec, learner=attempt.asked, seed=seed, budget=limits, tau=TERMS.tau)
+            for seed in instance_seeds(self.base_seed, spec, self.seeds)
+        ]
 
     @cached_property
     def certified(self) -> tuple[LevelBounds, ...]:
@@ -372,11 +387,15 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def on(self, runs: Iterable[Run]) -> Self:
         """Hold those of some runs that are its own: learner by learner, level by level."""
-        held = self.updated(runs=tuple(runs))
-        trials = (
-            run for attempt in held.attempts for level in attempt.levels for run in level.trials
-        )
+        return self._of(self.updated(runs=tuple(runs)).attempts)
+
+    def _of(self, attempts: Iterable[LadderAttempt]) -> Self:
+        trials = (run for attempt in attempts for level in attempt.levels for run in level.trials)
         return self.updated(runs=tuple(trials))
+
+    def done(self, do: Do) -> Self:
+        """Try the levels by runs that are done."""
+        return self._of(self.attempted(do))
 
 
 def planned(
@@ -397,7 +416,8 @@ def planned(
         raise UsageError(f"base_seed={base_seed!r}: an integer of at least 0 is needed")
     named: dict[str, Entrant] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
-        named.setdefault(attempt_of(text).learner, Entrant(asked=text.strip(), reference=reference))
+        name = learner_spec(parse_learner(text))
+        named.setdefault(name, Entrant(asked=text.strip(), reference=reference))
     return Stress(
         ladder=ladder,
         learners=tuple(named.values()),
@@ -409,74 +429,25 @@ def planned(
 
 
 def stress(
-    learners: Sequence[str],
-    ladder: Ladder,
-    seeds: int = 5,
-    base_seed: int | None = None,
-    budget: Budget | None = None,
-    do: Do = here,
-    references: Sequence[str] = (),
+    learners: Sequence[str], ladder: Ladder, *asked: Any, do: Do = here, **more: Any
 ) -> Stress:
     """Try a ladder with learners; a budget's limits stand in place of those of every level.
 
-    do: who does the jobs; the result does not depend on it, nor on the order of learners, seconds
-    and memory apart. Raises UsageError before anything runs.
+    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it, nor
+    on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> found.attempts[0].held, found.attempts[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
-    return done(planned(learners, ladder, seeds, base_seed, budget, references), do)
+    return done(planned(learners, ladder, *asked, **more), do)
 
 
 def done(asked: Stress, do: Do = here) -> Stress:
     """Do a planned stress test; raises UsageError for learners that do not load."""
     require_loaded((one.asked for one in asked.learners), asked.ladder.specs[0])
-    attempts = [attempt_of(one.asked, one.reference) for one in asked.learners]
-    for _ in asked.ladder.levels:
-        tries = [asked.next(attempt) for attempt in attempts]
-        runs = iter(do([job for _, jobs in tries for job in jobs]))
-        attempts = [
-            attempt.tried(jobs, [next(runs) for _ in jobs]) if jobs else attempt
-            for attempt, jobs in tries
-        ]
-    trials = (run for attempt in attempts for level in attempt.levels for run in level.trials)
-    return asked.updated(runs=tuple(trials))
-
-
-def attempt_of(asked: str, reference: bool = False) -> LadderAttempt:
-    """Stand at the foot of a ladder with a learner; raises UsageError for one that is unknown."""
-    learner = learner_spec(parse_learner(asked))
-    return LadderAttempt(learner=learner, asked=asked.strip(), reference=reference, levels=())
-
-
-def next_level(
-    attempt: LadderAttempt, ladder: Ladder, seeds: int, base_seed: int, budget: Budget
-) -> tuple[LadderAttempt, list[Job]]:
-    """Plan the runs of the level that an attempt tries next; none if it has ended.
-
-    A learner that is not built in says what it does not take when it runs, so none of its attempts
-    ends without a trial.
-
-    >>> from instances.ladders import ladder_of
-    >>> asked = ladder_of(["parity:d=8,m=2"]), 5, 1, Budget()
-    >>> attempt, runs = next_level(attempt_of("trivial"), *asked)
-    >>> len(runs), next_level(attempt.tried(runs, []), *asked)[1]
-    (5, [])
-    """
-    at = len(attempt.levels)
-    if not attempt.continues or at == len(ladder.levels):
-        return attempt, []
-    spec, limits = ladder.specs[at], level_budget(ladder.levels[at], budget)
-    if attempt.asked.partition(":")[0] in LEARNERS:
-        reason = parse_learner(attempt.asked).supports(parse_stored(spec))
-        if reason:
-            return replace(attempt, unsupported=reason), []
-    return attempt, [
-        Job(spec=spec, learner=attempt.asked, seed=seed, budget=limits, tau=TERMS.tau)
-        for seed in instance_seeds(base_seed, spec, seeds)
-    ]
+    return asked.done(do)
 
 
 def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:

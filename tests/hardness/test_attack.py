@@ -6,13 +6,13 @@ import pytest
 
 from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
-from hardness.report.run import run_words
+from hardness.report.run import claim_words, run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
 from hardness.runs.attack import known, out_of_reach
-from hardness.runs.cells import interval
-from hardness.runs.claim import brief_claim, claim_words, fit
+from hardness.runs.claim import brief_claim, fit
 from hardness.runs.registry import parse_learner
+from hardness.runs.risk import interval
 from hardness.runs.run import run
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.files import Held

@@ -22,7 +22,7 @@ from hardness.report.page import (
 )
 from hardness.report.text import laid_out
 from hardness.runs import compare
-from hardness.runs.cells import enough
+from hardness.runs.comparison import enough
 from hardness.runs.results import read_runs
 from hardness.runs.stress import stress
 from instances.errors import DamagedFile
