@@ -12,7 +12,7 @@ from typing import Any
 
 from timing import hardness, table
 
-from hardness.runs.stress import Climb, Stress, Trials
+from hardness.runs.stress import LadderAttempt, Stress, Trials
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ INTRODUCTION = f"""\
 
 Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the learners in
 `docs/examples/` and of built-in ones, with `--seed {SEED}` and the ladder's own budgets.
-[What it means to pass a level](ladders.md). The ladder has {{rungs}} levels.
+[What it means to pass a level](ladders.md). The ladder has {{levels}} levels.
 
 *Passes*: the highest level up to which the learner, with confidence 31/32 for each learner alone,
 solves more than half of the instances of every level. *Solved once*: the highest level on
@@ -44,13 +44,13 @@ examples. Seconds are the time of learning; predicting is measured separately.
 """
 
 
-def row(climb: Climb) -> str:
-    held, touched = climb.held, climb.touched
-    name = climb.asked.removeprefix("docs/examples/")
-    top: Trials | None = climb.rungs[held - 1] if held else None
+def row(attempt: LadderAttempt) -> str:
+    held, touched = attempt.held, attempt.touched
+    name = attempt.asked.removeprefix("docs/examples/")
+    top: Trials | None = attempt.levels[held - 1] if held else None
     shown = "-" if top is None else f"{_cost(top.cost('examples'))} | {_cost(top.cost('seconds'))}"
-    spec = ladder("parity-v1").rungs[held - 1].spec if held else "none"
-    above = climb.rungs[held] if len(climb.rungs) > held else None
+    spec = ladder("parity-v1").levels[held - 1].spec if held else "none"
+    above = attempt.levels[held] if len(attempt.levels) > held else None
     ends = "the ladder's end" if above is None else _ends(above)
     return f"| `{name}` | {held} | `{spec}` | {shown} | {touched} | {ends} |"
 
@@ -64,9 +64,9 @@ def _cost(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
 
 
-def libraries(climbs: tuple[Climb, ...]) -> str:
+def libraries(attempts: tuple[LadderAttempt, ...]) -> str:
     found: dict[str, Any] = {}
-    for run in (run for climb in climbs for trials in climb.rungs for run in trials.trials):
+    for run in (run for attempt in attempts for trials in attempt.levels for run in trials.trials):
         found |= run.details.get("reported", {}).get("libraries", {})
     return ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
 
@@ -78,12 +78,12 @@ def main() -> None:
     named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
     hardness(*call, *named, cwd=ROOT)
     found = Stress.load(out)
-    print(INTRODUCTION.format(rungs=len(found.ladder.rungs)), end="")
+    print(INTRODUCTION.format(levels=len(found.ladder.levels)), end="")
     header = "| learner | passes | spec | examples | seconds | solved once | on the next level |"
     for reference, title in ((False, "Learners of others"), (True, "Built-in learners")):
-        table(title, header, (row(one) for one in found.climbs if one.reference is reference))
+        table(title, header, (row(one) for one in found.attempts if one.reference is reference))
     print(f"\n{END}")
-    print(f"{platform.machine()}, Python {platform.python_version()}, {libraries(found.climbs)};")
+    print(f"{platform.machine()}, Python {platform.python_version()}, {libraries(found.attempts)};")
     print(f"{os.cpu_count()} processes; {(time.monotonic() - started) / 60:.0f} minutes in all.")
 
 

@@ -24,10 +24,10 @@ _MOST_BYTES = 1 << 20  # of a file
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rung:
+class Level:
     """A family, and what a learner may use on each of its instances; None is no limit.
 
-    about: why it is harder than the rung below.
+    about: why it is harder than the level below.
     """
 
     spec: str
@@ -38,29 +38,29 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """Rungs of growing hardness, from the bottom; raises UsageError if it has none.
+    """Levels of growing hardness, from the bottom; raises UsageError if it has none.
 
     references: built-in learners worth drawing beside others.
     """
 
     name: str
     about: str
-    rungs: tuple[Rung, ...]
+    levels: tuple[Level, ...]
     references: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.rungs:
+        if not self.levels:
             raise UsageError(f"a ladder must have at least one level, {self.name} has none")
 
     @cached_property
     def asked(self) -> list[dict[str, Any]]:
-        """The rungs as JSON, their specs in canonical form."""
-        return [{**asdict(rung), "spec": parse_stored(rung.spec).spec} for rung in self.rungs]
+        """The levels as JSON, their specs in canonical form."""
+        return [{**asdict(level), "spec": parse_stored(level.spec).spec} for level in self.levels]
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The canonical specs of the rungs."""
-        return tuple(rung["spec"] for rung in self.asked)
+        """The canonical specs of the levels."""
+        return tuple(level["spec"] for level in self.asked)
 
     @property
     def title(self) -> str:
@@ -74,19 +74,19 @@ class Ladder:
         >>> ladder("parity-v1").digest[:8]
         'c7f943d1'
         """
-        asked = [[rung[name] for name in ("spec", "examples", "seconds")] for rung in self.asked]
+        asked = [[level[name] for name in ("spec", "examples", "seconds")] for level in self.asked]
         return hashlib.sha256(json.dumps([self.name, asked]).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the ladder as JSON, its specs in canonical form."""
         said = {"name": self.name, "about": self.about, "sha256": self.digest}
-        return said | {"references": list(self.references), "rungs": self.asked}
+        return said | {"references": list(self.references), "levels": self.asked}
 
 
 def ladder(name: str) -> Ladder:
     """Look a ladder up by its name, or read the TOML file FILE.toml; raises UsageError.
 
-    >>> ladder("parity-v1").rungs[0].spec
+    >>> ladder("parity-v1").levels[0].spec
     'parity:d=8,m=1'
     """
     if name.endswith(".toml"):
@@ -126,21 +126,21 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
 
     Raises UsageError for a family that has no spec and for a spec that is given twice.
 
-    >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
+    >>> [level.spec for level in ladder_of(["parity:m=2,d=8", "parity-first"]).levels]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
     canonical = [require_drawn(parse_stored(spec_of(text))).spec for text in specs]
     for i, spec in enumerate(canonical):
         if spec in canonical[:i]:
             raise UsageError(f"'{spec}' is given twice: give each SPEC once")
-    rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in canonical)
-    return Ladder(name=OWN, about="as given", rungs=rungs)
+    levels = tuple(Level(spec=spec, examples=examples, seconds=seconds) for spec in canonical)
+    return Ladder(name=OWN, about="as given", levels=levels)
 
 
-def _published(name: str, about: str, references: list[str], seconds: float, rungs: Any) -> Ladder:
+def _published(name: str, about: str, references: list[str], seconds: float, levels: Any) -> Ladder:
     """Make a ladder of its table in ladders.toml."""
-    made = (Rung(spec=s, examples=n, seconds=seconds, about=harder) for s, n, harder in rungs)
-    return Ladder(name=name, about=about, rungs=tuple(made), references=tuple(references))
+    made = (Level(spec=s, examples=n, seconds=seconds, about=harder) for s, n, harder in levels)
+    return Ladder(name=name, about=about, levels=tuple(made), references=tuple(references))
 
 
 LADDERS: dict[str, Ladder] = {

@@ -157,7 +157,9 @@ def test_a_class_without_a_file_works_but_has_no_lasting_key(conj):
     assert front.least(Conj(d=5, w=2), "lowdegree:degree=1", seeds=6, total=5000, jobs=1).cells
     assert front.learn("lowdegree", Conj(d=6)).spec == "Conj:d=6,w=3"
     assert len(front.figure("correlations", Conj(d=6)).rows) > 1
-    assert front.stress("trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none").climbs
+    assert front.stress(
+        "trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none"
+    ).attempts
     with pytest.warns(UserWarning, match="runs of lowdegree are not kept"):
         front.compare(Conj, "d=5..6", "lowdegree", jobs=1, out="z")
     asked = {"specs": [Conj(d=6, w=2)], "learners": ["lowdegree"]}
@@ -235,7 +237,7 @@ def test_runs_of_an_object_do_not_change_each_other_however_many_processes_do_th
         [run.risk for run in front.stress(
             Counting(), on=["parity:d=8,m=1"], seeds=3, seed=1, jobs=jobs, reference="none",
             budget_examples=50,
-        ).climbs[0].rungs[0].trials]
+        ).attempts[0].levels[0].trials]
         for jobs in (1, 2)
     ]  # fmt: skip
     assert risks[0] + risks[1] == pytest.approx([1.01] * 6)
@@ -277,4 +279,4 @@ def test_workers_execute_a_file_whose_objects_cannot_be_handed_over(tmp_path, mo
     (tmp_path / "cached.py").write_text(CACHED)
     on = ["cached.py:functions"]
     found = front.stress("lowdegree", on=on, seeds=2, seed=1, jobs=2, reference="none")
-    assert found.climbs[0].rungs[0].passes == 2
+    assert found.attempts[0].levels[0].passes == 2

@@ -140,7 +140,7 @@ def least(
 def ladders(ladder: str | None = None) -> "Answer":
     """List the ladders, or the levels of one by its name; raises UsageError.
 
-    >>> ladders("parity-v1").data["rungs"][0]["spec"]
+    >>> ladders("parity-v1").data["levels"][0]["spec"]
     'parity:d=8,m=1,noise=0,rho=3'
     """
     from hardness.report.stress import ladder_words, ladders_table
@@ -152,9 +152,9 @@ def ladders(ladder: str | None = None) -> "Answer":
         text_argument("ladder", ladder)
         chosen = named(ladder)
         data = chosen.to_dict()
-        return Answer(data=data, told=ladder_words(chosen), rows=data["rungs"])
+        return Answer(data=data, told=ladder_words(chosen), rows=data["levels"])
     every = tuple(LADDERS.values())
-    rows = [{"name": one.name, "levels": len(one.rungs), "about": one.about} for one in every]
+    rows = [{"name": one.name, "levels": len(one.levels), "about": one.about} for one in every]
     data = {"ladders": [one.to_dict() for one in every]}
     return Answer(data=data, told=ladders_table(every), rows=rows)
 
@@ -179,7 +179,7 @@ def stress(
     replaces that of every level. Raises UsageError.
 
     >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
-    >>> found.climbs[0].held
+    >>> found.attempts[0].held
     1
     """
     from hardness.runs.stress import done, planned, too_few_queries
@@ -206,7 +206,7 @@ def stress(
     for said in too_few_queries((*names, *beside), chosen, limit):
         progress.note(said)
     asked = planned(names, chosen, seeds, seed, limit, beside)
-    total = len(asked.learners) * len(chosen.rungs) * seeds
+    total = len(asked.learners) * len(chosen.levels) * seeds
     with kept(how, asked, total, "running") as (asked, do, keep):
         found = done(asked, do)
         keep(found)

@@ -186,7 +186,7 @@ def _curves(found: Curves) -> list[str]:
     def loss(point: Point) -> str:
         return f"{point.loss:.4g}" if point.error is None else with_error(point.loss, point.error)
 
-    known = "No scalar curve is known: they are exact for task = sigma^-1 alone."
+    known = "There is no reference: scalar curves are exact for task = sigma^-1 alone."
     if "optimal steps" in shown:
         known = "Losses of steps and of the GD++ scalars that a search found are exact."
     last = {point.name: point.method for point in found.points if point.rare}

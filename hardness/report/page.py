@@ -140,7 +140,7 @@ def page_of_stress(stress: Stress, source: str) -> Page:
     )
     again = stress_command(stress)
     commands = [("the runs, from their base seed", again)] if again else []
-    lead = [headline(stress, climb) for climb in stress.climbs]
+    lead = [headline(stress, attempt) for attempt in stress.attempts]
     drawn = "drawn from the operating system" if stress.drawn else "given"
     seeds = [("base seed", f"{stress.base_seed}, {drawn}: all seeds follow from it")]
     return _page(f"Levels of {name}", source, stress.runs, [part], commands, lead, seeds)
@@ -266,9 +266,9 @@ def _command(name: str, source: str, where: str) -> str:
 def stress_command(stress: Stress) -> str:
     """Write the command that runs the same instances again; empty if there is none."""
     ladder, words = stress.ladder, ["hardness", "stress"]
-    for climb in stress.climbs:
-        words += ["--reference" if climb.reference else "--learner", climb.asked]
-    if not any(climb.reference for climb in stress.climbs):
+    for attempt in stress.attempts:
+        words += ["--reference" if attempt.reference else "--learner", attempt.asked]
+    if not any(attempt.reference for attempt in stress.attempts):
         words += ["--reference", "none"]
     if ladder.name in LADDERS:
         words += ["--ladder", ladder.name]

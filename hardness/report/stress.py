@@ -8,7 +8,7 @@ from hardness.report.run import unbound_words
 from hardness.report.text import number, table, wrap
 from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME, Cost
-from hardness.runs.stress import TERMS, Climb, RungBounds, Stress, Trials, needed
+from hardness.runs.stress import TERMS, LadderAttempt, LevelBounds, Stress, Trials, needed
 from instances.ladders import Ladder
 from instances.numbers import brief, outward
 
@@ -26,39 +26,39 @@ NONE_ENOUGH = {
 
 def stress_words(found: Stress) -> str:
     """Write a stress test: a headline a learner, its levels, its costs, and what is certified."""
-    own = [climb for climb in found.climbs if not climb.reference]
-    blocks = ["\n".join(wrap(headline(found, climb)) for climb in own)]
+    own = [attempt for attempt in found.attempts if not attempt.reference]
+    blocks = ["\n".join(wrap(headline(found, attempt)) for attempt in own)]
     blocks += [_overview(found)]
-    blocks += [_costs(climb) for climb in own if climb.rungs]
+    blocks += [_costs(attempt) for attempt in own if attempt.levels]
     blocks += ["\n".join(wrap(line) for line in [*certified_words(found), *_terms(found)])]
     return "\n\n".join(blocks)
 
 
-def headline(found: Stress, climb: Climb) -> str:
+def headline(found: Stress, attempt: LadderAttempt) -> str:
     """Say which levels a learner passed, with which confidence, and where it stopped.
 
     >>> from hardness.runs.stress import stress
     >>> from instances.ladders import ladder_of
     >>> one = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
-    >>> headline(one, one.climbs[0])[:56]
+    >>> headline(one, one.attempts[0])[:56]
     'lowdegree passes level 1 of the 2 of your ladder (parity'
     """
-    ladder, held, touched = found.ladder, climb.held, climb.touched
+    ladder, held, touched = found.ladder, attempt.held, attempt.touched
     if held:
         levels = "level 1" if held == 1 else f"levels 1 to {held}"
         first = (
-            f"{climb.asked} passes {levels} of the {len(ladder.rungs)} of {ladder.title} "
+            f"{attempt.asked} passes {levels} of the {len(ladder.levels)} of {ladder.title} "
             f"({'up to ' * (held > 1)}{brief_spec(ladder.specs[held - 1])}): with confidence "
             f"{_percent(found)} it solves more than half of the instances{' of each' * (held > 1)}."
         )
     else:
-        first = f"{climb.asked} passes no level of {ladder.title}."
+        first = f"{attempt.asked} passes no level of {ladder.title}."
         if found.confidence is None:
             first += " At least 5 seeds are needed to pass a level at 95 %."
     if touched > held:
-        trials = climb.rungs[touched - 1]
+        trials = attempt.levels[touched - 1]
         first += f" It solves {trials.passes} of {len(trials.trials)} instances of level {touched}."
-    return f"{first} {_stop(found, climb)}"
+    return f"{first} {_stop(found, attempt)}"
 
 
 def _percent(found: Stress) -> str:
@@ -66,21 +66,21 @@ def _percent(found: Stress) -> str:
     return f"{float(100 * chance):.4g} % ({chance})"
 
 
-def _stop(found: Stress, climb: Climb) -> str:
+def _stop(found: Stress, attempt: LadderAttempt) -> str:
     """Say where a learner stopped and why."""
-    if climb.unsupported:
-        level = len(climb.rungs) + 1
-        return f"It does not support level {level}, which is not a failure: {climb.unsupported}."
-    if climb.climbing:
-        whole = len(climb.rungs) == len(found.ladder.rungs)
+    if attempt.unsupported:
+        level = len(attempt.levels) + 1
+        return f"It does not support level {level}, which is not a failure: {attempt.unsupported}."
+    if attempt.continues:
+        whole = len(attempt.levels) == len(found.ladder.levels)
         return "The ladder ends there." if whole else "It was interrupted."
-    last = climb.rungs[-1]
+    last = attempt.levels[-1]
     if last.unsupported:
-        return f"It does not support level {len(climb.rungs)}, which is not a failure."
-    text = f"It stops at level {len(climb.rungs)}: {_ends(last)}."
+        return f"It does not support level {len(attempt.levels)}, which is not a failure."
+    text = f"It stops at level {len(attempt.levels)}: {_ends(last)}."
     if last.why:
         text += f" Not run: {last.why}."
-    timed = sum(trials.bounds.get("seconds", 0) for trials in climb.rungs)
+    timed = sum(trials.bounds.get("seconds", 0) for trials in attempt.levels)
     if timed:
         text += (
             f" {timed} of its runs reached the time limit: on a faster machine it may pass more "
@@ -98,21 +98,21 @@ def _ends(trials: Trials) -> str:
 
 def _overview(found: Stress) -> str:
     """Lay out levels by learners: how many instances were solved."""
-    rows = found.rung_rows()
-    marks = ["", "", "", *("*" * climb.reference for climb in found.climbs)]
+    rows = found.level_rows()
+    marks = ["", "", "", *("*" * attempt.reference for attempt in found.attempts)]
     header = [name + mark for name, mark in zip(rows[0], marks, strict=True)]
     note = "; * a reference" if any(marks) else ""
     told = f"instances solved on each level of {found.ladder.title}, of {found.seeds}{note}"
     return f"{told}\n{table(header, [list(map(str, row.values())) for row in rows])}"
 
 
-def _costs(climb: Climb) -> str:
+def _costs(attempt: LadderAttempt) -> str:
     """Lay out a learner's levels: the instances that it solved and their costs."""
     rows = []
     counted: list[Cost] = ["examples", "queries"]
-    if any(trials.valued for trials in climb.rungs):
+    if any(trials.valued for trials in attempt.levels):
         counted.append("values")
-    for i, trials in enumerate(climb.rungs, 1):
+    for i, trials in enumerate(attempt.levels, 1):
         low, high = trials.interval
         used = [trials.cost(name) for name in counted]
         seconds = trials.cost("seconds")
@@ -127,7 +127,7 @@ def _costs(climb: Climb) -> str:
             ]
         )
     header = ["level", "solved", "rate at 95%", *counted, "seconds", "not solved"]
-    told = f"{climb.asked}: medians of the runs that solved the instance"
+    told = f"{attempt.asked}: medians of the runs that solved the instance"
     return f"{told}\n{table(header, rows)}"
 
 
@@ -135,42 +135,42 @@ def certified_words(found: Stress) -> list[str]:
     """Say what is certified of the levels, a line a kind of evidence."""
     lines, low = [], 1
     for _, group in groupby(found.certified, _kind):
-        rungs = list(group)
-        high = low + len(rungs) - 1
+        levels = list(group)
+        high = low + len(levels) - 1
         where = f"level {low}" if low == high else f"levels {low} to {high}"
-        lines.append(f"{where}: {_claim(rungs)}")
+        lines.append(f"{where}: {_claim(levels)}")
         low = high + 1
-    names = {climb.learner: climb.asked for climb in found.climbs}
+    names = {attempt.learner: attempt.asked for attempt in found.attempts}
     return lines + unbound_words(found.runs, names.__getitem__)
 
 
-def _kind(one: RungBounds) -> tuple[str, str | None, bool, bool, str]:
+def _kind(one: LevelBounds) -> tuple[str, str | None, bool, bool, str]:
     asked = None if one.vacuous else one.asked
     return (one.evidence, asked, one.vacuous, one.success is not None, one.why)
 
 
-def _claim(rungs: Sequence[RungBounds]) -> str:
+def _claim(levels: Sequence[LevelBounds]) -> str:
     """Say what is certified of levels of one kind."""
-    if rungs[0].evidence == "none":
-        return f"no claim. {_sentence(rungs[0].why)}"
-    if rungs[0].evidence == "assumption":
-        return f"no certificate. {_sentence(rungs[0].why)}"
-    if rungs[0].asked is None:
-        return f"no bound on queries is certified. {_sentence(rungs[0].why)}"
-    if rungs[0].vacuous:
-        return f"the query bound is vacuous, which shows nothing. {_sentence(rungs[0].why)}"
-    if rungs[0].success is None:
-        count = _each([brief(one.queries, 3) for one in rungs if one.queries is not None])
-        asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
+    if levels[0].evidence == "none":
+        return f"no claim. {_sentence(levels[0].why)}"
+    if levels[0].evidence == "assumption":
+        return f"no certificate. {_sentence(levels[0].why)}"
+    if levels[0].asked is None:
+        return f"no bound on queries is certified. {_sentence(levels[0].why)}"
+    if levels[0].vacuous:
+        return f"the query bound is vacuous, which shows nothing. {_sentence(levels[0].why)}"
+    if levels[0].success is None:
+        count = _each([brief(one.queries, 3) for one in levels if one.queries is not None])
+        asker = _ASKERS[levels[0].asked].format(f"at least {count}", TERMS.tau)
         said = f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success}"
     else:
-        most = _each([chance(one.success) for one in rungs if one.success is not None])
-        said = NONE_ENOUGH[rungs[0].asked].format(TERMS.tau, most)
+        most = _each([chance(one.success) for one in levels if one.success is not None])
+        said = NONE_ENOUGH[levels[0].asked].format(TERMS.tau, most)
         said += f" at a relative risk of {TERMS.risk}"
     return (
         f"{said} over a random member, in the worst case over admissible answers (certified). It "
         "does not apply to learners that use individual examples, such as elimination, exhaustive "
-        f"search and lattice attacks. {_sentence(rungs[0].why)}"
+        f"search and lattice attacks. {_sentence(levels[0].why)}"
     )
 
 
@@ -197,7 +197,7 @@ def _terms(found: Stress) -> list[str]:
             f" A level is passed if at least {least} of {found.seeds} instances are solved there "
             "and on every lower level"
         )
-        several = sum(not climb.reference for climb in found.climbs) > 1
+        several = sum(not attempt.reference for attempt in found.attempts) > 1
         passing += "; the confidence is for each learner alone." if several else "."
     if found.drawn:
         seed = (
@@ -214,7 +214,7 @@ def _terms(found: Stress) -> list[str]:
 
 def ladders_table(ladders: Sequence[Ladder]) -> str:
     """Write a line for each ladder."""
-    rows = [[one.name, str(len(one.rungs)), one.about] for one in ladders]
+    rows = [[one.name, str(len(one.levels)), one.about] for one in ladders]
     return table(["ladder", "levels", "what"], rows)
 
 
@@ -222,8 +222,8 @@ def ladder_words(one: Ladder) -> str:
     """Write a ladder level by level, with its budgets."""
     common, labels = short_specs(one)
     rows = [
-        [str(i), label, str(rung.examples or "-"), f"{rung.seconds:g}", rung.about]
-        for i, (label, rung) in enumerate(zip(labels, one.rungs, strict=True), 1)
+        [str(i), label, str(level.examples or "-"), f"{level.seconds:g}", level.about]
+        for i, (label, level) in enumerate(zip(labels, one.levels, strict=True), 1)
     ]
     header = ["level", common, "examples", "seconds", "what"]
     beside = ", ".join(one.references) or "none"

@@ -20,4 +20,4 @@ from .run import (
     run as run,
 )
 from .spectrum import Attempt as Attempt, Spectra as Spectra, spectra as spectra
-from .stress import Climb as Climb, Stress as Stress, stress as stress
+from .stress import LadderAttempt as LadderAttempt, Stress as Stress, stress as stress

@@ -95,7 +95,7 @@ def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
     >>> short_specs(ladder_of(["parity:d=8,m=2,noise=0.1", "parity:d=9,m=2,noise=0.1"]))
     ('parity:m=2,noise=0.1', ['d=8', 'd=9'])
 
-    A rung that differs by defaults alone says them.
+    A level that differs by defaults alone says them.
 
     >>> short_specs(ladder_of(["parity:d=8,m=2", "parity:d=8,m=2,noise=0.1"]))
     ('parity:d=8,m=2', ['noise=0', 'noise=0.1'])

@@ -1,13 +1,13 @@
-"""Stress tests: learners climb a ladder until each passes on none of the seeds of a rung.
+"""Stress tests: learners try a ladder level by level, until each solves no instance of one.
 
 Every learner gets the same instances. Their seeds come from one base seed, drawn from the operating
 system unless it is given: who knows it can compute every secret, so a learner must not.
 
-A learner holds a rung where it is shown to pass on more than half of its instances. Rungs are
+A learner holds a level where it is shown to pass on more than half of its instances. Levels are
 tested in their order, each at the same level, up to the first that is not shown: the procedure in
 a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
 
-A file holds what was asked and the runs; how far each learner climbed follows from them.
+A file holds what was asked and the runs; how far each learner attempted follows from them.
 """
 
 import math
@@ -36,7 +36,7 @@ from hardness.runs.registry import LEARNERS, parse_learner, stored_name
 from hardness.runs.risk import interval
 from hardness.runs.run import Cost, Run
 from instances.errors import UsageError
-from instances.ladders import Ladder, Rung
+from instances.ladders import Ladder, Level
 from instances.numbers import brief, write
 from instances.result import TableRow
 from instances.spec import parse_stored
@@ -49,12 +49,12 @@ LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
 TERMS = BoundParameters(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
-FORMAT = "hardness-stress/3"
+FORMAT = "hardness-stress/4"
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of one learner on one rung."""
+    """The trials of one learner on one level."""
 
     spec: str
     trials: tuple[Run, ...]
@@ -128,42 +128,42 @@ class Trials:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Climb:
-    """The rungs that one learner tried, from the bottom, each with all of its seeds.
+class LadderAttempt:
+    """The levels that one learner tried, from the bottom, each with all of its seeds.
 
     asked: the learner as it was named. reference: whether it stands beside others to compare with.
-    unsupported: why it does not take the family of the next rung, where that ended the climb.
+    unsupported: why it does not take the family of the next level, where that ended the attempt.
     """
 
     learner: str
     asked: str
     reference: bool
-    rungs: tuple[Trials, ...] = ()
+    levels: tuple[Trials, ...] = ()
     unsupported: str | None = None
 
     @property
     def held(self) -> int:
-        """The highest rung held, from 1; 0 for none: with confidence, all rungs up to it are."""
-        return held([(t.passes, len(t.trials)) for t in self.rungs])
+        """The highest level held, from 1; 0 for none: with confidence, all levels up to it are."""
+        return held([(t.passes, len(t.trials)) for t in self.levels])
 
     @property
     def touched(self) -> int:
-        """The highest rung with at least one pass, from 1; 0 for none."""
-        return max((i for i, t in enumerate(self.rungs, 1) if t.passes), default=0)
+        """The highest level with at least one pass, from 1; 0 for none."""
+        return max((i for i, t in enumerate(self.levels, 1) if t.passes), default=0)
 
     @property
-    def climbing(self) -> bool:
-        """Whether the learner goes on: it passed at least once on the last rung it tried."""
-        return not self.unsupported and (not self.rungs or self.rungs[-1].passes > 0)
+    def continues(self) -> bool:
+        """Whether the learner goes on: it passed at least once on the last level it tried."""
+        return not self.unsupported and (not self.levels or self.levels[-1].passes > 0)
 
-    def shown(self, rung: int) -> str:
-        """Write how many seeds of a rung passed: n/a where its family is not taken."""
-        if rung <= len(self.rungs):
-            return f"{self.rungs[rung - 1].passes}/{len(self.rungs[rung - 1].trials)}"
-        return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "not run"
+    def shown(self, level: int) -> str:
+        """Write how many seeds of a level passed: n/a where its family is not taken."""
+        if level <= len(self.levels):
+            return f"{self.levels[level - 1].passes}/{len(self.levels[level - 1].trials)}"
+        return "n/a" if self.unsupported and level == len(self.levels) + 1 else "not run"
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the summary of a climb."""
+        """Write the summary of an attempt."""
         return {
             "learner": self.learner,
             "asked": self.asked,
@@ -171,12 +171,12 @@ class Climb:
             "held": self.held,
             "touched": self.touched,
             "unsupported": self.unsupported,
-            "rungs": [t.to_dict() for t in self.rungs],
+            "levels": [t.to_dict() for t in self.levels],
         }
 
 
 def needed(seeds: int) -> int | None:
-    """Return how many of a rung's seeds must pass to hold it; None where all are too few.
+    """Return how many of a level's seeds must pass to hold it; None where all are too few.
 
     >>> needed(5), needed(10), needed(4)
     (5, 9, None)
@@ -185,7 +185,7 @@ def needed(seeds: int) -> int | None:
 
 
 def confidence(seeds: int) -> Fraction | None:
-    """Return the exact confidence that all rungs said to be held are; None for too few seeds.
+    """Return the exact confidence that all levels said to be held are; None for too few seeds.
 
     It is 1 less the chance that a learner which passes on half of the instances is said to hold.
 
@@ -196,14 +196,14 @@ def confidence(seeds: int) -> Fraction | None:
     return None if least is None else 1 - _tail(least, seeds)
 
 
-def held(rungs: Sequence[tuple[int, int]]) -> int:
-    """Count the rungs held from the bottom: of each, how many trials passed and how many were.
+def held(levels: Sequence[tuple[int, int]]) -> int:
+    """Count the levels held from the bottom: of each, how many trials passed and how many were.
 
     >>> held([(5, 5), (5, 5), (4, 5), (5, 5)])
     2
     """
     count = 0
-    for passes, trials in rungs:
+    for passes, trials in levels:
         least = needed(trials)
         if least is None or passes < least:
             break
@@ -228,8 +228,8 @@ def _tail(passes: int, trials: int) -> Fraction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RungBounds:
-    """What is certified of a rung: None where no bound is claimed, and why.
+class LevelBounds:
+    """What is certified of a level: None where no bound is claimed, and why.
 
     queries: that a learner by `asked` must be allowed, worst answers within TERMS.tau; floor: the
     examples that any learner must be; both to reach TERMS.risk with chance TERMS.success over
@@ -262,22 +262,22 @@ class RungBounds:
         return vacuous(self.asked, self.queries)
 
 
-class Climber(Struct, frozen=True, kw_only=True):
-    """Who climbs: a learner as it was named; reference: beside others, to compare with."""
+class Entrant(Struct, frozen=True, kw_only=True):
+    """A learner as it was named; reference: beside others, to compare with."""
 
     asked: str
     reference: bool = False
 
 
 class Stress(Record, frozen=True, kw_only=True):
-    """The runs of several learners on one ladder; how far they climbed follows, and bounds.
+    """The runs of several learners on one ladder; the levels that they passed follow, and bounds.
 
-    budget: what overrides the rungs' own. seed_source: whether the base seed came from the
+    budget: what overrides the levels' own. seed_source: whether the base seed came from the
     operating system.
     """
 
     ladder: Ladder
-    learners: tuple[Climber, ...]
+    learners: tuple[Entrant, ...]
     seeds: Annotated[int, Meta(ge=1, le=_MOST_SEEDS)]
     base_seed: Annotated[int, Meta(ge=0)]
     seed_source: Literal["operating system", "given"]
@@ -287,54 +287,54 @@ class Stress(Record, frozen=True, kw_only=True):
     _format: ClassVar[str] = FORMAT
 
     @cached_property
-    def climbs(self) -> tuple[Climb, ...]:
-        """The rungs that each learner tried with all of its seeds: it climbs again on the runs."""
+    def attempts(self) -> tuple[LadderAttempt, ...]:
+        """The levels that each learner tried with all of its seeds, from the runs."""
         runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
         names = {one.asked: stored_name(one.asked) for one in self.learners}
-        return self.climbed(
+        return self.attempted(
             lambda jobs: [runs.get((names[j.learner], j.spec, j.seed, j.budget)) for j in jobs]  # type: ignore[attr-defined]
         )
 
-    def climbed(self, do: Do) -> tuple[Climb, ...]:
-        """Let the learners climb, rung by rung; one stands still where a run is None."""
-        climbs = [
-            Climb(learner=stored_name(one.asked), asked=one.asked, reference=one.reference)
+    def attempted(self, do: Do) -> tuple[LadderAttempt, ...]:
+        """Try the levels in order; a learner stands still where a run is None."""
+        attempts = [
+            LadderAttempt(learner=stored_name(one.asked), asked=one.asked, reference=one.reference)
             for one in self.learners
         ]
-        for _ in self.ladder.rungs:
-            tries = [self.next(climb) for climb in climbs]
+        for _ in self.ladder.levels:
+            tries = [self.next(attempt) for attempt in attempts]
             runs = iter(do([job for _, jobs in tries for job in jobs]))
-            tried = [(climb, jobs, [next(runs) for _ in jobs]) for climb, jobs in tries]
-            climbs = [
-                replace(climb, rungs=(*climb.rungs, Trials(jobs[0].spec, tuple(trials))))
+            tried = [(attempt, jobs, [next(runs) for _ in jobs]) for attempt, jobs in tries]
+            attempts = [
+                replace(attempt, levels=(*attempt.levels, Trials(jobs[0].spec, tuple(trials))))
                 if jobs and None not in trials
-                else climb
-                for climb, jobs, trials in tried
+                else attempt
+                for attempt, jobs, trials in tried
             ]
-        return tuple(climbs)
+        return tuple(attempts)
 
-    def next(self, climb: Climb) -> tuple[Climb, list[Job]]:
-        """Plan the runs of the rung that a climb tries next; none where it ends, which it says.
+    def next(self, attempt: LadderAttempt) -> tuple[LadderAttempt, list[Job]]:
+        """Plan the runs of the level that an attempt tries next; none where it ends, which it says.
 
         A learner that is not built in says what it does not take when it runs, so none of its
-        climbs ends without a trial.
+        attempts ends without a trial.
         """
-        at = len(climb.rungs)
-        if not climb.climbing or at == len(self.ladder.rungs):
-            return climb, []
-        spec, limits = self.ladder.specs[at], rung_budget(self.ladder.rungs[at], self.budget)
-        if climb.asked.partition(":")[0] in LEARNERS:
-            reason = parse_learner(climb.asked).supports(parse_stored(spec))
+        at = len(attempt.levels)
+        if not attempt.continues or at == len(self.ladder.levels):
+            return attempt, []
+        spec, limits = self.ladder.specs[at], level_budget(self.ladder.levels[at], self.budget)
+        if attempt.asked.partition(":")[0] in LEARNERS:
+            reason = parse_learner(attempt.asked).supports(parse_stored(spec))
             if reason:
-                return replace(climb, unsupported=reason), []
-        return climb, [
-            Job(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
+                return replace(attempt, unsupported=reason), []
+        return attempt, [
+            Job(spec=spec, learner=attempt.asked, seed=seed, budget=limits, tau=TERMS.tau)
             for seed in instance_seeds(self.base_seed, spec, self.seeds)
         ]
 
     @cached_property
-    def certified(self) -> tuple[RungBounds, ...]:
-        """What is certified of each rung."""
+    def certified(self) -> tuple[LevelBounds, ...]:
+        """What is certified of each level."""
         return tuple(map(certified_of, self.ladder.specs))
 
     @property
@@ -344,27 +344,30 @@ class Stress(Record, frozen=True, kw_only=True):
 
     @property
     def confidence(self) -> Fraction | None:
-        """The confidence that every rung reported as held is held."""
+        """The confidence that every level reported as held is held."""
         return confidence(self.seeds)
 
     def _rows(self) -> list[TableRow]:
-        sure, rows = self.confidence, self.rung_rows()
+        sure, rows = self.confidence, self.level_rows()
         label = "passed (too few seeds)" if sure is None else f"passed at {float(sure):.2%}"
-        last = [label, "", "", *(climb.held for climb in self.climbs)]
+        last = [label, "", "", *(attempt.held for attempt in self.attempts)]
         return [*rows, dict(zip(rows[0], last, strict=True))]
 
-    def rung_rows(self) -> list[TableRow]:
-        """Lay out the rungs: what is certified, and how many seeds each learner passed."""
+    def level_rows(self) -> list[TableRow]:
+        """Lay out the levels: what is certified, and how many seeds each learner passed."""
         common, specs = short_specs(self.ladder)
-        names = labels([climb.asked for climb in self.climbs])
+        names = labels([attempt.asked for attempt in self.attempts])
         return [
             {
-                "level": rung,
+                "level": level,
                 common: spec,
                 "certified queries": one.shown,
-                **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
+                **{
+                    name: attempt.shown(level)
+                    for name, attempt in zip(names, self.attempts, strict=True)
+                },
             }
-            for rung, (spec, one) in enumerate(zip(specs, self.certified, strict=True), 1)
+            for level, (spec, one) in enumerate(zip(specs, self.certified, strict=True), 1)
         ]
 
     def to_frame(self) -> "DataFrame":
@@ -372,27 +375,27 @@ class Stress(Record, frozen=True, kw_only=True):
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON with what follows: climbs, what is certified."""
+        """Write it as JSON with what follows: attempts, what is certified."""
         return {
             **self.filed(),
             "passes_to_hold": needed(self.seeds),
             "confidence": None if self.confidence is None else str(self.confidence),
             "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
-            "learners": [climb.to_dict() for climb in self.climbs],
+            "learners": [attempt.to_dict() for attempt in self.attempts],
             "certificates": [one.to_dict() for one in self.certified],
         }
 
     def on(self, runs: Iterable[Run]) -> Self:
-        """Hold those of some runs that are its own: learner by learner, rung by rung."""
-        return self._of(self.updated(runs=tuple(runs)).climbs)
+        """Hold those of some runs that are its own: learner by learner, level by level."""
+        return self._of(self.updated(runs=tuple(runs)).attempts)
 
-    def _of(self, climbs: Iterable[Climb]) -> Self:
-        trials = (run for climb in climbs for rung in climb.rungs for run in rung.trials)
+    def _of(self, attempts: Iterable[LadderAttempt]) -> Self:
+        trials = (run for attempt in attempts for level in attempt.levels for run in level.trials)
         return self.updated(runs=tuple(trials))
 
     def done(self, do: Do) -> Self:
-        """Let the learners climb by runs that are done."""
-        return self._of(self.climbed(do))
+        """Try the levels by runs that are done."""
+        return self._of(self.attempted(do))
 
 
 def planned(
@@ -411,10 +414,10 @@ def planned(
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
         raise UsageError(f"base_seed={base_seed!r}: an integer of at least 0 is needed")
-    named: dict[str, Climber] = {}  # those asked for before references
+    named: dict[str, Entrant] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
         name = learner_spec(parse_learner(text))
-        named.setdefault(name, Climber(asked=text.strip(), reference=reference))
+        named.setdefault(name, Entrant(asked=text.strip(), reference=reference))
     return Stress(
         ladder=ladder,
         learners=tuple(named.values()),
@@ -428,14 +431,14 @@ def planned(
 def stress(
     learners: Sequence[str], ladder: Ladder, *asked: Any, do: Do = here, **more: Any
 ) -> Stress:
-    """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
+    """Try a ladder with learners; a budget's limits stand in place of those of every level.
 
     asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it, nor
     on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
-    >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
+    >>> found.attempts[0].held, found.attempts[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
     return done(planned(learners, ladder, *asked, **more), do)
@@ -448,7 +451,7 @@ def done(asked: Stress, do: Do = here) -> Stress:
 
 
 def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:
-    """Derive the seeds of a rung's instances from the base seed: numbers below 2^63.
+    """Derive the seeds of a level's instances from the base seed: numbers below 2^63.
 
     >>> instance_seeds(1, "parity:d=8,m=3", 2)[:1] == instance_seeds(1, "parity:d=8,m=3", 1)
     True
@@ -473,38 +476,38 @@ def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> 
     most = budget.examples // each
     names = [name for name in learners if parse_learner(name).access == "queries"]
     every = enumerate(map(certified_of, ladder.specs), 1) if names else ()
-    above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
+    above = [(level, one.queries) for level, one in every if (one.queries or 0) > most]
     return [
         f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
-        f"on level {rung} is {brief(queries, 3)}: raise --budget-examples or leave this learner out"
+        f"on level {level} is {brief(queries, 3)}: raise --budget-examples or leave it out"
         for name in names
-        for rung, queries in above[:1]
+        for level, queries in above[:1]
         if queries is not None
     ]
 
 
-def rung_budget(rung: Rung, over: Budget) -> Budget:
-    """Give a rung's budget, its limits replaced by those that are given.
+def level_budget(level: Level, over: Budget) -> Budget:
+    """Give a level's budget, its limits replaced by those that are given.
 
-    >>> rung_budget(Rung(spec="parity:d=8,m=3", examples=99, seconds=5.0), Budget(seconds=1.0))
+    >>> level_budget(Level(spec="parity:d=8,m=3", examples=99, seconds=5.0), Budget(seconds=1.0))
     Budget(examples=99, queries=None, values=None, seconds=1.0, cpu_seconds=None, memory_bytes=None)
     """
     given = {f.name: getattr(over, f.name) for f in fields(over)}
-    own = Budget(examples=rung.examples, seconds=rung.seconds)
+    own = Budget(examples=level.examples, seconds=level.seconds)
     return replace(own, **{name: value for name, value in given.items() if value is not None})
 
 
-def certified_of(spec: str) -> RungBounds:
-    """Certify a rung as far as its family can be; raises UsageError for a spec that is none."""
+def certified_of(spec: str) -> LevelBounds:
+    """Certify a level as far as its family can be; raises UsageError for a spec that is none."""
     family = parse_stored(spec)
     known = family.hardness
     if known.evidence != "exact":
-        return RungBounds(spec=family.spec, evidence=known.evidence, why=known.why)
+        return LevelBounds(spec=family.spec, evidence=known.evidence, why=known.why)
     made = certify(family, TERMS)
     asked = query_bound([made]) or None
     queries = number(made, asked, TERMS.success) if asked else None
     most = success(made, asked) if asked else None
-    return RungBounds(
+    return LevelBounds(
         spec=family.spec,
         evidence="exact",
         why=known.why,

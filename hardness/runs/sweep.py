@@ -204,7 +204,7 @@ def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
 
 _GONE = {
     "runs": "write [[grid]] with specs = [...] in place of [[runs]] with spec",
-    "climbs": "`hardness stress` climbs ladders: a file of a sweep has grids alone",
+    "climbs": "`hardness stress` runs ladders: a file of a sweep has grids alone",
     "least": "`hardness least` finds thresholds: a file of a sweep has grids alone",
     "limits": "a run has its budget, and a worker that dies costs one more try: leave limits out",
     "certify": "certificates are made when they are asked for: leave certify out",

@@ -61,7 +61,7 @@ def test_what_cannot_be_made_is_one_line(call):
 
 
 def test_a_view_that_is_not_there_is_named():
-    with pytest.raises(ToolkitError, match="it lacks `coded`"):
+    with pytest.raises(ToolkitError, match="nice lacks `coded`"):
         make("nice:m=2,k=2,d=4", 5, view="z")
 
 

@@ -215,9 +215,9 @@ def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
         (parity, np.ones((3, 2, 7)), "numbers of shape (n, 2, 8), got float64 of shape (3, 2, 7)"),
         (parity, np.full((1, 2, 8), 0.5), "parity must be -1 or +1, got 0.5"),
         (parity, np.full((1, 2, 8), np.nan), "got nan"),
-        (parity, np.ones((1, 2, 8), bool), "of type bool and shape"),
+        (parity, np.ones((1, 2, 8), bool), "got bool of shape"),
         (real, np.full((1, 2, 4), np.inf), "at most 1e+100, got inf"),
-        (real, np.full((1, 2, 4), 1j), "of type complex128 and shape"),
+        (real, np.full((1, 2, 4), 1j), "got complex128 of shape"),
         (placed, np.ones((1, 2, 4)), "coordinate 0 of token 2 must be -1, got 1"),
     ]
     cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]
@@ -278,11 +278,11 @@ def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():
     assert "values" not in comparison_words(other).split("\n\n")[0]
     assert "values" not in both_sides_rows(other)["costs"]
     assert "binds" not in comparison_words(other)
-    climbed = stress(["flips"], ladder_of(["parity:d=8,m=2", "parity:d=10,m=3"]), 5, base_seed=1)
-    said = " ".join(stress_words(climbed).split())
+    found = stress(["flips"], ladder_of(["parity:d=8,m=2", "parity:d=10,m=3"]), 5, base_seed=1)
+    said = " ".join(stress_words(found).split())
     assert "1 5/5 0.47..1.00 0 0 8" in said
     assert said.count(BINDS_NOBODY) == 1
-    assert climbed.climbs[0].rungs[1].to_dict()["median_values"] == 10
+    assert found.attempts[0].levels[1].to_dict()["median_values"] == 10
 
 
 def test_every_learner_has_a_class_and_sees_what_its_oracle_gives_and_the_manual_says():

@@ -1,4 +1,4 @@
-"""Stress tests: who climbs how far, with which confidence, beside what is certified; in words."""
+"""Stress tests: who attempts how far, with which confidence, beside what is certified; in words."""
 
 from fractions import Fraction
 from itertools import product
@@ -29,23 +29,23 @@ def small():
 def outcomes(found):
     """Everything but seconds and memory, by learner."""
     return {
-        climb.learner: [
+        attempt.learner: [
             [(r.seed, r.outcome, r.risk, r.examples) for r in trials.trials]
-            for trials in climb.rungs
+            for trials in attempt.levels
         ]
-        for climb in found.climbs
+        for attempt in found.attempts
     }
 
 
 def test_learners_stop_where_they_pass_on_no_seed(small):
-    lowdegree, trivial, elimination = small.climbs
-    assert (lowdegree.held, lowdegree.touched, len(lowdegree.rungs)) == (2, 2, 3)  # m = 3 fails
-    assert (trivial.held, trivial.touched, len(trivial.rungs)) == (0, 0, 1)
-    assert (elimination.held, elimination.climbing) == (3, True)
-    assert lowdegree.rungs[2].failures == {"learned nothing": 5}
-    assert lowdegree.rungs[2].cost("examples") is None
-    assert lowdegree.rungs[0].cost("examples") > 0
-    seeds = {tuple(r.seed for r in climb.rungs[0].trials) for climb in small.climbs}
+    lowdegree, trivial, elimination = small.attempts
+    assert (lowdegree.held, lowdegree.touched, len(lowdegree.levels)) == (2, 2, 3)  # m = 3 fails
+    assert (trivial.held, trivial.touched, len(trivial.levels)) == (0, 0, 1)
+    assert (elimination.held, elimination.continues) == (3, True)
+    assert lowdegree.levels[2].failures == {"learned nothing": 5}
+    assert lowdegree.levels[2].cost("examples") is None
+    assert lowdegree.levels[0].cost("examples") > 0
+    seeds = {tuple(r.seed for r in attempt.levels[0].trials) for attempt in small.attempts}
     assert seeds == {instance_seeds(3, SMALL.specs[0], 5)}
     assert len({r.seed for r in small.runs}) == 15
 
@@ -59,14 +59,14 @@ def in_any_order(works):
 
 
 def test_the_same_in_any_order_each_learner_once_and_references_last():
-    rungs = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
+    levels = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
     learners = ["elimination", "trivial", "lowdegree"]
-    mixed = stress(learners, rungs, 2, base_seed=5, do=in_any_order)
-    alone = stress(learners[::-1], rungs, 2, base_seed=5)
+    mixed = stress(learners, levels, 2, base_seed=5, do=in_any_order)
+    alone = stress(learners[::-1], levels, 2, base_seed=5)
     assert outcomes(mixed) == outcomes(alone)
-    assert [len(climb.rungs) for climb in mixed.climbs] == [2, 1, 2]
+    assert [len(attempt.levels) for attempt in mixed.attempts] == [2, 1, 2]
     one, two = (stress(["trivial"], SMALL, 1, references=["trivial", "elimination"]) for _ in "ab")
-    assert [(c.asked, c.reference) for c in one.climbs] == [
+    assert [(c.asked, c.reference) for c in one.attempts] == [
         *(("trivial", False), ("elimination", True))
     ]
     assert one.drawn
@@ -78,23 +78,23 @@ def test_the_same_in_any_order_each_learner_once_and_references_last():
 def test_budgets_of_rungs_hold_unless_overridden(small):
     found = stress(["lowdegree"], SMALL, base_seed=3, budget=Budget(examples=100))
     for test, examples in ((small, 20_000), (found, 100)):
-        own = {run.budget for run in test.climbs[0].rungs[0].trials}
+        own = {run.budget for run in test.attempts[0].levels[0].trials}
         assert own == {Budget(examples=examples, seconds=60.0)}
-    assert found.climbs[0].rungs[0].bounds == {"examples": 5}
-    assert found.climbs[0].held == 0
+    assert found.attempts[0].levels[0].bounds == {"examples": 5}
+    assert found.attempts[0].held == 0
 
 
 def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_climb():
     own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4"])
     found = stress(["pooled", "elimination"], own, base_seed=1)
-    assert (found.climbs[0].held, len(found.climbs[0].rungs)) == (1, 1)
-    assert found.climbs[0].unsupported
-    assert found.climbs[1].held == 2
+    assert (found.attempts[0].held, len(found.attempts[0].levels)) == (1, 1)
+    assert found.attempts[0].unsupported
+    assert found.attempts[1].held == 2
     own = ladder_of(["parity:d=8,m=3", "parity:d=900,m=3"])
     found = stress(["lowdegree:degree=3", "elimination"], own, base_seed=1)
-    refused, other = found.climbs
-    assert (refused.held, refused.rungs[1].failures) == (1, {"not run": 5})
-    assert "memory" in refused.rungs[1].why
+    refused, other = found.attempts
+    assert (refused.held, refused.levels[1].failures) == (1, {"not run": 5})
+    assert "memory" in refused.levels[1].why
     assert other.held == 2
 
 
@@ -140,7 +140,7 @@ def test_the_confidence_is_the_exact_binomial_tail(seeds):
 
 
 def test_wrong_claims_are_as_rare_as_said_exactly():
-    # Chances of a pass by rung; the wrong rungs are those of at most 1/2. All passes enumerated.
+    # Chances of a pass by level; the wrong levels are those of at most 1/2. All passes enumerated.
     chances = [Fraction(9, 10), Fraction(1, 2), Fraction(9, 10)]
     wrong = Fraction(0)
     for counts in product(range(6), repeat=3):
@@ -167,7 +167,7 @@ def told():
 
 def test_its_table(told, tmp_path):
     """Each level with its spec, what is certified of it, and the seeds that each learner passed."""
-    assert told.climbs[2].rungs[2].why  # of degree 3 in 399 bits
+    assert told.attempts[2].levels[2].why  # of degree 3 in 399 bits
     told.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().split("\\begin{tabular}")[1].splitlines()
     assert lines[2].startswith("level & parity & certified queries & lowdegree & trivial & ")
@@ -183,11 +183,11 @@ def test_its_table(told, tmp_path):
 def test_words_fit_and_say_what_is_held(told):
     text = stress_words(told)
     assert all(len(line) <= 100 for line in text.splitlines())
-    assert headline(told, told.climbs[0]).startswith(
+    assert headline(told, told.attempts[0]).startswith(
         "lowdegree passes level 1 of the 3 of your ladder (parity:d=8,m=2): with confidence 96.88 %"
     )
     assert "trivial passes no level" in text
-    assert "Not run: " in headline(told, told.climbs[2])
+    assert "Not run: " in headline(told, told.attempts[2])
     assert "from the operating system" in text
     assert str(told.base_seed) in text
     assert certified_words(told)[0].startswith("levels 1 to 2: the query bound is vacuous")
@@ -211,7 +211,7 @@ def test_what_is_certified_is_said_level_by_level():
     found, lines = certified(
         *(f"parity:d={d},m=3" for d in (8, 16, 32)), learner="elimination", seeds=5
     )
-    assert found.climbs[0].held == 3
+    assert found.attempts[0].held == 3
     numbers = ", ".join(str(one.queries) for one in found.certified[1:])
     said = " ".join(lines)
     assert f"levels 2 to 3: any statistical-query learner needs at least {numbers} (level" in said
@@ -269,7 +269,7 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     assert "7 runs found in x/runs.db" in again.err
     assert again.json["base_seed"] == seed  # drawn once
     assert len(again.json["runs"]) == 10
-    assert read_runs("x").climbs[0].held == 2
+    assert read_runs("x").attempts[0].held == 2
 
 
 def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):

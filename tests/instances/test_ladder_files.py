@@ -13,7 +13,7 @@ def test_a_file_is_a_list_of_specs_with_a_budget(tmp_path):
     path.write_text(SPECS + 'examples = 900\nreferences = ["lowdegree"]\n')
     found = ladder(str(path))
     assert found.specs == ("parity:d=8,m=2,noise=0,rho=3", "parity:d=9,m=3,noise=0,rho=3")
-    assert {(one.examples, one.seconds) for one in found.rungs} == {(900, 60.0)}
+    assert {(one.examples, one.seconds) for one in found.levels} == {(900, 60.0)}
     assert found.references == ("lowdegree",)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from instances import UsageError, parse
-from instances.ladders import LADDERS, Ladder, Rung, ladder, ladder_of
+from instances.ladders import LADDERS, Ladder, Level, ladder, ladder_of
 
 # A published ladder never changes: where this fails, give the new one a new name.
 DIGESTS = {
@@ -22,7 +22,7 @@ def test_published_ladders_stay_as_they_are():
 def test_what_a_ladder_asks_is_in_its_digest():
     def of(**changes):
         asked = {"spec": "parity:d=8,m=2", "examples": 9, "seconds": 1.0} | changes
-        return Ladder(name="x", about="", rungs=(Rung(**asked),)).digest
+        return Ladder(name="x", about="", levels=(Level(**asked),)).digest
 
     assert of() == of(spec="parity:m=2,d=8,noise=0") == of(about="other words")
     changed = [{"spec": "parity:d=8,m=3"}, {"examples": 10}, {"seconds": 2.0}]
@@ -32,7 +32,7 @@ def test_what_a_ladder_asks_is_in_its_digest():
 def test_ladders_of_ones_own():
     one = ladder_of(["parity:d=8,m=2", "parity-first"])
     assert [parse(spec).m for spec in one.specs] == [2, 3]
-    assert one.rungs[0].examples is None
+    assert one.levels[0].examples is None
     with pytest.raises(UsageError, match="is given twice"):
         ladder_of(["parity:d=8,m=2", "parity:m=2,d=8"])
     with pytest.raises(UsageError, match="no such file"):
