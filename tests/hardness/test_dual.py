@@ -137,7 +137,7 @@ def test_a_lattice_asks_for_its_memory(monkeypatch):
     [
         ("dual", "lwe:n=8,q=97,sigma=1", "at most 33 values: try primal"),
         ("dual", "parity:d=12,m=3", "lwe or lwr"),
-        ("dual:zeta=90", "toy-80", "there are n=80 coordinates"),
+        ("dual:zeta=90", "toy-80", "zeta must be at most n = 80"),
         ("dual:zeta=80,weight=30", "toy-80", "guesses, at most 2^36"),
     ],
 )

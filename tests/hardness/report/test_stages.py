@@ -61,7 +61,7 @@ def test_other_files_are_refused(seen):
     cases = [
         ("bare", short("staged", examples=5).to_dict(), "ended before the first stage"),
         ("format", {"format": "x"}, "no run of the staged learner"),
-        ("other", short("trivial").to_dict(), "figure stages is of one of staged"),
+        ("other", short("trivial").to_dict(), "figure stages draws a run of staged"),
         ("odd", odd, "no run of the staged learner"),
     ]
     cases = ((name, lambda data=data: stages_rows(data), word) for name, data, word in cases)
