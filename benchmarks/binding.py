@@ -16,9 +16,8 @@ from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import bound
 from hardness.report.text import shown_risk
 from hardness.runs.certified import Certifier, claims, number
-from hardness.runs.classes import CLASSES, LearnerClass, class_of
 from hardness.runs.names import brief_spec, short
-from hardness.runs.registry import LEARNERS, parse_learner
+from hardness.runs.registry import CLASSES, LEARNERS, LearnerClass, class_of, parse_learner
 from hardness.runs.results import read_runs
 from hardness.runs.run import Run
 from instances.family import Family

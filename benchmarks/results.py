@@ -14,7 +14,7 @@ from timing import hardness, table  # isort: skip
 from hardness.bounds import BoundParameters, Certificate
 from hardness.report.text import bound, shown_risk
 from hardness.runs.certified import Certifier
-from hardness.runs.classes import view_of
+from hardness.runs.registry import view_of
 from hardness.runs.results import Runs, read_runs
 from hardness.runs.run import Run
 from instances.spec import parse_stored

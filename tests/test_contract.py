@@ -56,10 +56,9 @@ FIELDS = [
         "cells scaling",
         (
             "cells",
-            "= value spec learner least interval confidence range relapses ends floor ratio "
-            "runs seconds",
+            "= value spec learner least interval confidence range ends floor ratio runs seconds",
         ),
-        ("thresholds", "asked tried seconds lost revisions versions machine"),
+        ("thresholds", "asked tried low high end seconds lost revisions versions machine"),
     ),
     ("report c --out r.html", "source report runs"),
     (

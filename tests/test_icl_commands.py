@@ -11,8 +11,8 @@ from hardness.icl.onelayer import study
 from hardness.icl.prompts import Prompts
 from hardness.icl.train import train
 from hardness.icl.wishart import loss_on, moments
-from hardness.runs.columns import timeless
 from instances.errors import UsageError
+from tests.sweeping import timeless
 
 QUICK = {
     "optimum": "--d 2 --n 4 --samples 200",

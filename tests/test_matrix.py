@@ -17,13 +17,13 @@ from hardness.bounds.check import check
 from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, least, risk, run
-from hardness.runs.columns import timeless as details_without_time
 from hardness.runs.jobs import Runner
 from hardness.runs.least import cannot
 from hardness.runs.registry import LEARNERS, parse_learner
 from instances import ToolkitError, parse, write_folder
 from instances.errors import UsageError
 from instances.spec import FAMILIES
+from tests.sweeping import timeless as details_without_time
 
 SPECS = [
     "parity:d=10,m=3",

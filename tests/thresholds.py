@@ -28,9 +28,10 @@ def _made(searches):
                 ran.append(Trial(n, "passed" if n >= least else "failed", n))
                 return ran[-1]
 
-            walk(one, ask)
+            (low, high, end), _ = walk(one, ask)
             yield Threshold(
-                asked=one, tried=tuple(ran), seconds=0.0, revisions={}, versions={}, machine="none",
+                asked=one, tried=tuple(ran), low=low, high=high, end=end, seconds=0.0,
+                revisions={}, versions={}, machine="none",
             )  # fmt: skip
         else:
             n = one.budget.examples

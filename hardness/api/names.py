@@ -128,8 +128,7 @@ def list_learners(
 
 def _learners() -> "Answer":
     from hardness.report.text import table
-    from hardness.runs.classes import VIEWS, view_of
-    from hardness.runs.registry import LEARNERS
+    from hardness.runs.registry import LEARNERS, VIEWS, view_of
     from instances.result import Answer
 
     found = [
@@ -145,9 +144,8 @@ def _learners() -> "Answer":
 def _learner(name: str) -> "Answer":
     from hardness.learners import Failed
     from hardness.learners.remote import SubprocessLearner
-    from hardness.runs.classes import view_of
     from hardness.runs.jobs import not_loaded
-    from hardness.runs.registry import parse_learner
+    from hardness.runs.registry import parse_learner, view_of
     from instances.result import Answer
     from instances.spec import parse
 

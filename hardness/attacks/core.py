@@ -147,7 +147,7 @@ def samples_to_confirm(family: Modular) -> int:
     58
     """
     mean = family.information
-    unrelated = f"labels of {family} do not depend on the secret: lower the error"
+    unrelated = f"{family}: labels do not depend on the secret: lower the error"
     require(mean > _LEAST_BITS, unrelated)
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)

@@ -15,7 +15,7 @@ from instances.layer import AttentionLayer
 from instances.parameters import canonical, require_declared
 
 Access = Literal["examples", "queries", "values", "either"]  # either: it chooses as it runs
-# What a learner sees, as runs/classes.py says; "examples": one from a file chooses how it looks.
+# What a learner sees, as runs/registry.py says; "examples": one from a file chooses how it looks.
 View = Literal["tokens", "z", "queries", "values", "examples", "nothing"]
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 

@@ -11,8 +11,7 @@ from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
 from hardness.runs import Comparison, Least
-from hardness.runs.classes import view_of
-from hardness.runs.registry import parse_learner
+from hardness.runs.registry import parse_learner, view_of
 from instances.numbers import brief, write
 from instances.result import Result
 

@@ -2,9 +2,9 @@
 
 from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
-from hardness.runs.least import PILOTS, End, Least, LeastCell
+from hardness.runs.least import End, Least, LeastCell
 
-_SHOWN = ("interval", "range", "relapses")
+_SHOWN = ("interval", "range")
 _HEADER = ("learner", "size", "least", *_SHOWN, "floor", "ratio")
 _ENDS: dict[End, str] = {
     "over": "found none within what a run, or all runs of a search, may spend",
@@ -51,34 +51,24 @@ def notes(found: Least) -> list[str]:
     """Say how the numbers are known, and what was not found; a line each."""
     unit, confidence = found.unit, float(100 * found.cells[0].confidence)
     said = [
-        f"With {confidence:.3g} % confidence the median of the least numbers of {unit} lies in the "
-        f"interval: exact, from {found.seeds} instances. Each is searched on nested prefixes for "
-        "the first of three octaves in a row that pass, then by quarters of an octave, from where "
-        f"{PILOTS} pilots say. least: the median's upper end. A run passes where its risk is below "
-        "0.05 with 95 % confidence."
+        f"With {confidence:.3g} % confidence the median threshold in {unit} lies in the interval, "
+        f"from {found.seeds} random instances; `least` is its upper end. A run passes if its risk "
+        "is below 0.05 with 95 % confidence."
     ]
     if found.quantity == "information-floor":
-        said += [
-            "floor: certified; with fewer examples every learner reaches risk 0.05 with "
-            "probability below 0.45, half less the 5 % by which intervals err."
-        ]
+        said[0] += (
+            " With fewer examples than the certified floor, every learner reaches risk 0.05 with "
+            "probability below 0.45."
+        )
     elif found.quantity:
-        said += [
-            f"floor: certified for queries that are answered at worst within {found.tau}, at risk "
-            "0.05 and probability 0.45; samples answered here, for which less may do."
-        ]
-    ran, seconds = (sum(getattr(one, name) for one in found.cells) for name in ("runs", "seconds"))
-    wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
-    said += [
-        f"relapses: {wrong} of {audited} runs at 1/2, √2, 2 and 4 times a threshold failed above "
-        f"it or passed below. The {len(found.thresholds)} searches took {ran} runs and "
-        f"{number(seconds)} s, and their pilots {sum(len(one.tried) for one in found.pilots)} runs."
-    ]
+        said[0] += (
+            " With fewer queries than the certified floor, no learner by such queries "
+            "reaches risk 0.05 with probability 0.45 against worst-case answers within "
+            f"{found.tau}; answers here are sampled, for which fewer may be enough."
+        )
     names = dict(zip(found.learner_names, found.learners, strict=True))
     for one in found.cells:
         name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
-        if one.relapses[0]:
-            said += [f"{name} is not monotone: its median is of what searches return."]
         if raised := [t for each in one.thresholds for t in each.tried if t.how == "raised"]:
             said += [
                 f"{name}: {len(raised)} runs raised an exception or exited, and count as failed: "
@@ -91,6 +81,4 @@ def notes(found: Least) -> list[str]:
             for end, told in _ENDS.items()
             if one.ends[end]
         ]
-    if any(t.how == "passed" and t.used < t.n for one in found.thresholds for t in one.tried):
-        said += [f"What a learner used where it stopped with {unit} left is not its threshold."]
     return said

@@ -1,5 +1,6 @@
 """One run of a learner, and a game against the adversary, in words."""
 
+import math
 import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.bounds.quantities import vacuous
 from hardness.learners import Outcome
 from hardness.report.text import good, table
+from hardness.runs.claim import SURE, chance_words
 from hardness.runs.names import brief_spec, short
 from instances.numbers import brief, outward
 from instances.spec import kind_of
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
+_OFF = 5.0  # standard errors beyond which a declared deviation does not hold
 # Details that are printed elsewhere, and those about the process, which --json has.
 _IN_JSON = {"printed", "notes", "reason", "sha256", "process", "startup_seconds", "predict_seconds"}
 _TINY = 5e-5  # in four decimals it would be 0
@@ -41,8 +44,6 @@ def run_words(found: "Run") -> str:
         "claimed_secret",
         "claimed_entries",
     }:
-        from hardness.runs.claim import claim_words
-
         recovered = claim_words(found.details)
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
@@ -253,7 +254,7 @@ def game_words(game: "Game") -> str:
 
 def unbound(runs: "Iterable[Run]") -> list[str]:
     """Name the learners by membership queries, each once."""
-    from hardness.runs.classes import CLASSES, class_of  # which few runs need
+    from hardness.runs.registry import CLASSES, class_of  # which few runs need
 
     every = dict.fromkeys((run.learner, bool(run.membership_queries)) for run in runs)
     free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
@@ -266,7 +267,7 @@ def unbound_words(runs: "Iterable[Run]", of: Callable[[str], str]) -> list[str]:
     A label that is chosen is a label: the information floor counts it as an example. of: writes the
     name of a learner.
     """
-    from hardness.runs.classes import CLASSES
+    from hardness.runs.registry import CLASSES
 
     names = [of(name) for name in unbound(runs)]
     found = CLASSES["membership"]
@@ -299,3 +300,51 @@ def _lifted_words(details: dict[str, Any]) -> str:
         else f"{left:.2g} of the labels' second moment, per degree of freedom of the rows"
     )
     return f"features {first}\nleft     {second}"
+
+
+def claim_words(details: dict[str, Any]) -> str:
+    """Say in the words of a page which secret a run claims and what shows it, given its details.
+
+    >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
+    'claims [1, 0]: a guess by the 8 samples; if these were drawn'
+    >>> claim_words({"claimed_entries": [1, None], "fit": {"samples": 80, "coins": 2.0**-40}})[:59]
+    'claims [1, ?] (?: not determined, several secrets fit): fit'
+    >>> claim_words({})
+    'no secret found'
+    """
+    entries, facts = details.get("claimed_secret"), details.get("fit")
+    if entries is None and (part := details.get("claimed_entries")):
+        if set(part) == {None}:
+            return "no secret found: several secrets fit, and no entry is determined"
+        shown = ", ".join("?" if entry is None else str(entry) for entry in part)
+        claims = f"claims [{shown}] (?: not determined, several secrets fit)"
+    elif entries is None:
+        return "no secret found"
+    else:
+        claims = f"claims {entries}"
+    if not facts:
+        return f"{claims}: nothing here says how sure it is"
+    count = "one sample" if facts["samples"] == 1 else f"{facts['samples']} samples"
+    if facts["coins"] >= 1:
+        against = facts.get("evidence") in (None, -math.inf)
+        verdict = "contradicted by" if against else "not shown by"
+        return f"{claims}: {verdict} the {count}{_residuals(facts)}"
+    sure = "fits" if facts["coins"] <= SURE else "a guess by"
+    return (
+        f"{claims}: {sure} the {count}; if these were drawn independently, random labels would fit "
+        f"some secret as well with probability {chance_words(facts['coins'])} at most"
+        f"{_residuals(facts)}"
+    )
+
+
+def _residuals(found: dict[str, Any]) -> str:
+    if "residual_std" not in found:
+        return ""
+    return (
+        f"; residuals have standard deviation {found['residual_std']:.3g}, "
+        f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
+    ) + (
+        f": the declared one does not hold, by {abs(off):.0f} standard errors"
+        if abs(off := found.get("standard_errors", 0.0)) > _OFF
+        else ""
+    )

@@ -11,14 +11,13 @@ import numpy as np
 from hardness.learners import Outcome
 from hardness.lwe.attacks.usvp import SMALL
 from hardness.lwe.record import Estimate
-from hardness.report.run import unbound_words
+from hardness.report.run import claim_words, unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks, estimate_of
-from hardness.runs.cells import Cost
-from hardness.runs.claim import claim_words
 from hardness.runs.distinguish import WORLDS, Distinction
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import ATTACKS
+from hardness.runs.run import Cost
 from instances.errors import ToolkitError
 from instances.limits import readable_bytes
 from instances.numbers import outward

@@ -20,14 +20,14 @@ from hardness.lwe.models import DEFAULT
 from hardness.lwe.parameters import parameters_of
 from hardness.lwe.record import Estimate
 from hardness.oracles import Budget
-from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some, warm
 from hardness.runs.names import short
 from hardness.runs.record import Record
 from hardness.runs.registry import ATTACKS, parse_learner
-from hardness.runs.run import Run, require_support, run
+from hardness.runs.risk import CONFIDENCE, interval
+from hardness.runs.run import Cost, Run, require_support, run
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
@@ -279,7 +279,7 @@ def planned(
 ) -> Attacks:
     """Plan several attacks on a family, without runs; raises UsageError for fewer than one seed."""
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     return Attacks(
         spec=family.spec, names=tuple(names), seeds=seeds, seed=first_seed, budget=budget
     )
@@ -309,7 +309,7 @@ def attack(
         found = run(learner, target, budget, first_seed)
         return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     require_spec(target, "its instances cannot be attacked in other processes")
     require_support(learner, target)
     works = [

@@ -21,9 +21,8 @@ from instances.sets import Symmetric
 from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"
-_SURE = 2.0**-30  # what attacks ask for before they claim a secret
+SURE = 2.0**-30  # what attacks ask for before they claim a secret
 _MOST = 1 << 16  # examples that are looked at
-_OFF = 5.0  # standard errors beyond which a declared deviation does not hold
 _LIKE_COINS = 0.9  # of the deviation of uniform residuals: above it they say nothing of errors
 _LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
 
@@ -111,7 +110,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     except (UsageError, TypeError, ValueError):
         return _shown(len(counted), family.size, -math.inf) | lines
     facts = _shown(len(counted), family.size, counted.evidence(entries)) | lines
-    if facts["coins"] <= _SURE:
+    if facts["coins"] <= SURE:
         facts["open"] = open_entries(counted, entries)
     if len(counted):
         residuals = counted.residuals(entries)
@@ -161,40 +160,6 @@ def _shown(count: int, secrets: int, evidence: float) -> dict[str, Any]:
     return {"samples": count, "evidence": round(evidence, 2), "coins": coins}
 
 
-def claim_words(details: dict[str, Any]) -> str:
-    """Say in the words of a page which secret a run claims and what shows it, given its details.
-
-    >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
-    'claims [1, 0]: a guess by the 8 samples; if these were drawn'
-    >>> claim_words({"claimed_entries": [1, None], "fit": {"samples": 80, "coins": 2.0**-40}})[:59]
-    'claims [1, ?] (?: not determined, several secrets fit): fit'
-    >>> claim_words({})
-    'no secret found'
-    """
-    entries, facts = details.get("claimed_secret"), details.get("fit")
-    if entries is None and (part := details.get("claimed_entries")):
-        if set(part) == {None}:
-            return "no secret found: several secrets fit, and no entry is determined"
-        shown = ", ".join("?" if entry is None else str(entry) for entry in part)
-        claims = f"claims [{shown}] (?: not determined, several secrets fit)"
-    elif entries is None:
-        return "no secret found"
-    else:
-        claims = f"claims {entries}"
-    if not facts:
-        return f"{claims}: nothing here says how sure it is"
-    count = "one sample" if facts["samples"] == 1 else f"{facts['samples']} samples"
-    if facts["coins"] >= 1:
-        against = facts.get("evidence") in (None, -math.inf)
-        verdict = "contradicted by" if against else "not shown by"
-        return f"{claims}: {verdict} the {count}{_residuals(facts)}"
-    sure = "fits" if facts["coins"] <= _SURE else "a guess by"
-    return (
-        f"{claims}: {sure} the {count}; if these were drawn independently, random labels would fit "
-        f"some secret as well with probability {_chance(facts['coins'])} at most{_residuals(facts)}"
-    )
-
-
 def brief_claim(details: dict[str, Any]) -> str:
     """Say how sure a claim is in a few words, for the cell of a table.
 
@@ -208,33 +173,20 @@ def brief_claim(details: dict[str, Any]) -> str:
     if not facts or facts["coins"] >= 1:
         shown = "the samples do not show it" if facts else "nothing shows it here"
         return f"{claims}; {shown}"
-    return f"{claims}; random labels fit with chance {_chance(facts['coins'])}"
+    return f"{claims}; random labels fit with chance {chance_words(facts['coins'])}"
 
 
-def _chance(coins: float) -> str:
-    """A bound from above, rounded up.
+def chance_words(coins: float) -> str:
+    """Write a bound on a chance from above, rounded up.
 
-    >>> _chance(2.0**-12), _chance(2.0**-40)
+    >>> chance_words(2.0**-12), chance_words(2.0**-40)
     ('0.00025', '2^-40')
     """
-    if coins <= _SURE:
+    if coins <= SURE:
         return f"2^-{math.floor(-math.log2(coins))}"
     exact = Decimal(coins)
     up = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_CEILING)
     return f"{float(up):.2g}"
-
-
-def _residuals(found: dict[str, Any]) -> str:
-    if "residual_std" not in found:
-        return ""
-    return (
-        f"; residuals have standard deviation {found['residual_std']:.3g}, "
-        f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
-    ) + (
-        f": the declared one does not hold, by {abs(off):.0f} standard errors"
-        if abs(off := found.get("standard_errors", 0.0)) > _OFF
-        else ""
-    )
 
 
 def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:

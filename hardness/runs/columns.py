@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 COUNTED = ("none", "examples", "queries", "values")  # what ends a run everywhere alike
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
+_AT_ONCE = 256  # rows
+_OF_OTHERS = ("family", "learner_name", "reproducible")  # columns that follow from another
+_FEW = ("machine", "family_revision", "learner_revision")  # columns of few different values
 # The columns of a run in a table, in their order, before the parameters of specs.
 COLUMNS = (
     *("learner", "spec", "seed", "passed", "solved", "outcome", "limited_by", "reproducible"),
@@ -74,9 +77,6 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
                 return pd.array(np.array(values, np.int64), dtype="Int64")
         return pd.array(values, dtype=dtype(values))
 
-    def each(name: str) -> list[Any]:
-        return list(map(attrgetter(name), rows))
-
     def few(values: list[Any]) -> Callable[..., Any]:
         """Take values of which few differ: what makes columns of them looks at each once."""
         different = list(dict.fromkeys(values))
@@ -84,11 +84,26 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
         places = np.fromiter(map(index.__getitem__, values), np.intp, len(values))
         return lambda change=lambda one: one: column(list(map(change, different))).take(places)
 
-    ended = each("limited_by")
-    outcome, end, spec, learner = map(few, (each("outcome"), ended, each("spec"), each("learner")))
-    limits = few(list(map(attrgetter(*BUDGET), each("budget"))))
-    made: dict[str, Any] = dict.fromkeys(COLUMNS)
-    made |= {
+    limits = attrgetter(*BUDGET)
+    held: dict[str, Callable[[Any], Any]] = {
+        name: attrgetter(name) for name in COLUMNS if name not in _OF_OTHERS
+    } | {
+        "budget": lambda row: limits(row.budget),
+        "oracle": lambda row: row.details.get("oracle"),
+        "tau": lambda row: row.details.get("tau"),
+        "family_revision": lambda row: row.revisions.get("family"),
+        "learner_revision": lambda row: row.revisions.get("learner"),
+    }
+    lists: dict[str, list[Any]] = {name: [] for name in held}
+    for start in range(0, len(rows), _AT_ONCE):  # all of a few rows while they are in the cache
+        part = rows[start : start + _AT_ONCE]
+        for name, get in held.items():
+            lists[name].extend(map(get, part))
+    spec, learner, outcome, end, budget = (
+        few(lists.pop(name)) for name in ("spec", "learner", "outcome", "limited_by", "budget")
+    )
+    after = (*(f"budget_{name}" for name in BUDGET), "oracle", "tau", *_FEW[1:])
+    made: dict[str, Any] = dict.fromkeys((*COLUMNS, *after)) | {
         "spec": spec(),
         "learner": learner(),
         "family": spec(lambda one: one.partition(":")[0]),
@@ -96,20 +111,14 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
         "outcome": outcome(lambda one: one.value),
         "limited_by": end(),
         "reproducible": end(COUNTED.__contains__),
-        "solved": column([row.ended_well(by) for row, by in zip(rows, ended, strict=True)]),
-        "machine": few(each("machine"))(),
     }
-    for name in (one for one in COLUMNS if made[one] is None):
-        made[name] = column(each(name))
-    made |= {f"budget_{name}": limits(itemgetter(i)) for i, name in enumerate(BUDGET)}
-    made["oracle"] = few([row.details.get("oracle") for row in rows])()
-    made["tau"] = few([row.details.get("tau") for row in rows])(lambda tau: _plain(tau_of(tau)))
-    for name in ("family", "learner"):
-        made[f"{name}_revision"] = few([row.revisions.get(name) for row in rows])()
-    for name in dict.fromkeys(
-        name for one in dict.fromkeys(each("spec")) for name in parameters_of(one)
-    ):
-        values = spec(lambda one: _plain(parameters_of(one).get(name)))  # noqa: B023
+    made |= {f"budget_{name}": budget(itemgetter(i)) for i, name in enumerate(BUDGET)}
+    made["tau"] = few(lists.pop("tau"))(lambda tau: _plain(tau_of(tau)))
+    made |= {name: few(lists.pop(name))() for name in (*_FEW, "oracle")}
+    made |= {name: column(values) for name, values in lists.items()}
+    specs = {row.spec: parameters_of(row.spec) for row in rows}
+    for name in dict.fromkeys(name for one in specs.values() for name in one):
+        values = spec(lambda one: _plain(specs[one].get(name)))  # noqa: B023
         made[f"param_{name}" if name in made else name] = values
     return pd.DataFrame(made)
 
@@ -181,22 +190,6 @@ def _number(text: str) -> Value | str:
     except (UsageError, ZeroDivisionError):
         return text  # a word, as secret=binary
     return number if write(number) == text else text
-
-
-def timeless(details: Any) -> Any:
-    """Leave out times, memory and what the machine says, at any depth.
-
-    >>> timeless({"steps": 3, "fit_seconds": 0.1, "stages": [{"name": "a", "seconds": 1.0}]})
-    {'steps': 3, 'stages': [{'name': 'a'}]}
-    """
-    if isinstance(details, dict):
-        return {k: timeless(v) for k, v in details.items() if not _PASSES.fullmatch(k)}
-    if isinstance(details, list | tuple):
-        return [timeless(value) for value in details]
-    return details
-
-
-_PASSES = re.compile("(.*_)?(seconds|bytes)|memory|times|printed|pid|process|libraries")
 
 
 @lru_cache(1024)

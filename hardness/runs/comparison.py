@@ -1,25 +1,29 @@
 """Comparisons: learners beside certified bounds over the values of one parameter."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
 
-from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import learner_spec
+from hardness.learners.learner import View
 from hardness.oracles import Budget
-from hardness.runs.cells import Cell, cell
-from hardness.runs.certified import claims, number, query_bound
+from hardness.runs.certified import Certifier, claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
 from hardness.runs.names import Value, numbers
 from hardness.runs.record import Record
-from hardness.runs.registry import parse_learner, stored_name
-from hardness.runs.run import Run, require_support
-from instances.errors import ToolkitError, UsageError, require
+from hardness.runs.registry import parse_learner, seen, stored_name
+from hardness.runs.run import COSTS, Cost, Run, require_support
+from instances.errors import UsageError, require
 from instances.numbers import write
 from instances.parameters import key_values, listed
 from instances.result import TableRow
@@ -31,6 +35,70 @@ if TYPE_CHECKING:
 
 FORMAT = "hardness-results/4"
 _MOST_RUNS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The runs of one learner at one size.
+
+    Queries, examples, values, seconds and the risk are medians of all runs, solved or not. enough:
+    of each cost the least that a fraction of the runs stayed within, solved or not: the success
+    probability that the certified bound is about.
+    """
+
+    value: Value
+    learner: str
+    view: View
+    solved: int
+    runs: int
+    queries: float
+    examples: float
+    values: float
+    seconds: float
+    risk: float | None
+    enough: dict[Cost, float]
+    outcome: str  # the most frequent one
+
+
+def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
+    """Summarise the runs of a learner on the instances of a spec; there is at least one."""
+    risks = [r.risk for r in runs if r.risk is not None]
+    names = [r.outcome.value for r in runs]
+    return Cell(
+        value=value,
+        learner=runs[0].learner,
+        view=seen(
+            runs[0].learner,
+            runs[0].spec,
+            bool(runs[0].queries),
+            bool(runs[0].membership_queries),
+        ),
+        solved=sum(run.solved for run in runs),
+        runs=len(runs),
+        queries=_median([r.queries for r in runs]),
+        examples=_median([r.examples for r in runs]),
+        values=_median([r.membership_queries for r in runs]),
+        seconds=median(r.seconds for r in runs),
+        enough={cost: enough((r.used(cost) for r in runs), success) for cost in COSTS},
+        risk=median(risks) if risks else None,
+        outcome=max(names, key=names.count),
+    )
+
+
+def _median(counts: Sequence[int]) -> float:
+    """Return the median of counts: an integer where it is one."""
+    found = median(counts)
+    return int(found) if found == int(found) else found
+
+
+def enough(costs: Iterable[float], fraction: Fraction) -> float:
+    """Return the least cost that at least a fraction of the runs stayed within.
+
+    >>> enough([5, 1, 9], Fraction(2, 3))
+    5
+    """
+    ordered = sorted(costs)
+    return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
 class Comparison(Record, frozen=True, kw_only=True):
@@ -228,7 +296,7 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     found = numbers(rest, f"--over {name}") if equals and name else None
     if found is None:
         raise UsageError(
-            f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
+            f"--over {text}: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
     return name, tuple(found[: _MOST_RUNS + 1])
 
@@ -238,18 +306,12 @@ def certificates(
 ) -> tuple[Certificate, ...]:
     """Certify every size; none where a bound is not claimed for one of them, or cannot be had.
 
-    needed: raise ToolkitError there instead, with the reason.
+    needed: raise UsageError there instead, with the reason.
     """
-    try:
-        families = [parse(one) for one in specs]
-        for family in families:
-            if family.hardness.evidence != "exact":
-                raise UsageError(f"{family} given: {family.hardness.why}")
-        return tuple(certify(family, terms) for family in families)
-    except ToolkitError:
-        if needed:
-            raise
-        return ()
+    made, why = Certifier().certify(specs, terms)
+    if why and needed:
+        raise UsageError(why)
+    return made
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
@@ -289,7 +351,7 @@ def planned(
     specs = tuple(specs_over(spec, parameter, values))
     learners = distinct(learners)
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     if len(specs) * len(learners) * seeds > _MOST_RUNS:
         raise UsageError(
             f"over {_MOST_RUNS} runs asked for: ask for fewer sizes, learners or seeds"
@@ -313,21 +375,14 @@ def planned(
 
 
 def compare(
-    spec: str,
-    over: str,
-    learners: tuple[str, ...],
-    seeds: int = 3,
-    first_seed: int = 0,
-    budget: Budget | None = None,
-    terms: BoundParameters | None = None,
-    do: Do = here,
+    spec: str, over: str, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
 ) -> Comparison:
     """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
 
-    do: who does the jobs; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs, and ToolkitError where nothing could.
+    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it,
+    seconds apart. Raises UsageError before anything runs, and ToolkitError where nothing could.
     """
-    return done(planned(spec, over, learners, seeds, first_seed, budget, terms), do)
+    return done(planned(spec, over, learners, *asked, **more), do)
 
 
 def done(asked: Comparison, do: Do = here) -> Comparison:

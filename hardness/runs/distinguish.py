@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from hardness.learners import Failed, Learner, learner_spec
 from hardness.learners.learner import Predict
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs.cells import interval
 from hardness.runs.record import Record, json_of
+from hardness.runs.risk import interval, valid_predictions
 from hardness.runs.run import attempt, require_support
 from hardness.runs.workers import execute
 from instances.coded import Coded, CodedExamples, as_coded, require_coded
@@ -282,11 +282,11 @@ def distinguish(
     (1.0, True)
     """
     if not (2 <= trials <= _MAX_TRIALS and trials % 2 == 0):
-        raise UsageError(f"{trials} trials given: an even number from 2 to {_MAX_TRIALS}")
+        raise UsageError(f"{trials} trials: an even number from 2 to {_MAX_TRIALS}")
     if not (0 < confidence < 1 and 0 < alarm < 1):
-        raise UsageError(f"confidence {confidence}, alarm {alarm} given: both between 0 and 1")
+        raise UsageError(f"confidence {confidence}, alarm {alarm}: both between 0 and 1")
     if heldout < 100 or jobs < 1:
-        raise UsageError(f"{heldout} held-out examples, {jobs} jobs given: at least 100 and 1")
+        raise UsageError(f"{heldout} held-out examples, {jobs} jobs: at least 100 and 1")
     coded = require_playable(learner, family)
     budget = budget or Budget(seconds=60)
     tasks = [
@@ -321,7 +321,7 @@ def require_playable(learner: Learner, family: Family) -> Coded:
         raise UsageError(f"there are no coins to replace the labels: {reason}")
     if family.shares is None:
         raise ToolkitError(
-            f"{family.name} given: its labels depend on tokens in a way that all members share, so "
+            f"{family.name}: its labels depend on tokens in a way that all members share, so "
             "coins would differ from them for the family alone; take parity, lwr, lwe "
             "or lpn, or give the family `shares`, the chance of each level"
         )
@@ -394,10 +394,8 @@ def _factors(
     family: Coded, predict: Predict, x: NDArray[Any], rows: NDArray[np.bool_], known: Array
 ) -> Array:
     """Evaluate the clipped factor of predictions on open tokens, averaged over both rows: (n,)."""
-    with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
-        given = np.asarray(predict(x))
-    valid = given.shape == x.shape and given.dtype.kind in "fiu" and bool(np.isfinite(given).all())
-    if not valid:
+    given = valid_predictions(predict, x)
+    if given is None:
         return known
     opened = x[rows]
     clipped = family.clip(opened, given[rows].astype(np.float64))

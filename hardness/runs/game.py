@@ -99,7 +99,7 @@ def play(
     """
     require_support(learner, family)
     if learner.access == "examples":
-        raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
+        raise UsageError(f"{learner.name} sees examples: the adversary answers queries only")
     if learner.access == "values":
         raise ToolkitError(
             f"{learner.name} asks membership queries: the adversary answers statistical queries "

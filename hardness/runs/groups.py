@@ -5,9 +5,9 @@ in a store are data.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.columns import (
@@ -25,6 +25,8 @@ from instances.disk import one_line
 from instances.errors import UsageError
 from instances.numbers import write
 
+_T = TypeVar("_T")
+_K = TypeVar("_K", bound=Hashable)
 Fixed = tuple[tuple[str, Value | str | None], ...]  # columns with the value that all runs have
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 
@@ -47,13 +49,17 @@ def where(runs: Iterable[Run], query: str | None) -> list[Run]:
         names = [str(n) for n in frame if n not in COLUMNS[3:]]
         reason, shown = one_line(error, 100), ", ".join([*names[3:], *names[:3]])[:300]
         raise UsageError(
-            f"--where '{query[:100]}' given: {reason}: write a condition as \"m == 3\", over "
+            f"--where '{query[:100]}': {reason}: write a condition as \"m == 3\", over "
             f"{shown}, or another column of to_frame()"
         ) from error
 
 
-def _budget(run: Run) -> dict[str, Any]:
-    return {f"budget_{name}": getattr(run.budget, name) for name in BUDGET}
+def grouped(values: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
+    """Group values by a key, in the order of the first of each."""
+    groups: dict[_K, list[_T]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups
 
 
 def answers(run: Run) -> Fixed:
@@ -67,16 +73,6 @@ def version_of(run: Run) -> tuple[int, str]:
     return run.revisions.get("learner", -1), str(run.details.get("sha256", ""))
 
 
-def version_words(version: tuple[int, str]) -> str:
-    """Write a version, as "revision 1 4dadd984".
-
-    >>> version_words((2, ""))
-    'revision 2'
-    """
-    revision, origin = version
-    return f"revision {revision}" + (f" {origin[:16]}" if origin else "")
-
-
 def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
     """Group runs by all but spec, learner and seed: what may stand in one comparison.
 
@@ -84,20 +80,19 @@ def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
     the same way; learners that ask none are in each of these groups. If a learner has several
     revisions or files, the latest is kept.
     """
-    together: dict[Fixed, list[Run]] = {}
-    for run in runs:
-        revision = ("family_revision", run.revisions.get("family"))
-        fixed = (("family", run.spec.partition(":")[0]), *_budget(run).items(), revision)
-        together.setdefault(fixed, []).append(run)
+
+    def fixed_in(run: Run) -> Fixed:
+        budget = ((f"budget_{name}", getattr(run.budget, name)) for name in BUDGET)
+        return (("family", run.family), *budget, ("family_revision", run.revisions.get("family")))
+
+    def newest(some: Iterable[Run]) -> tuple[int, str]:
+        counts = Counter(map(version_of, some))
+        return min(counts, key=lambda version: (-version[0], -counts[version], version[1]))
+
     groups: dict[Fixed, list[Run]] = {}
-    for fixed, some in together.items():
-        versions: dict[str, Counter[tuple[int, str]]] = {}
-        for run in some:
-            versions.setdefault(run.learner, Counter())[version_of(run)] += 1
-        latest = {
-            name: min(every, key=lambda version: (-version[0], -every[version], version[1]))
-            for name, every in versions.items()
-        }
+    for fixed, some in grouped(runs, fixed_in).items():
+        learners = grouped(some, lambda run: run.learner)
+        latest = {name: newest(trials) for name, trials in learners.items()}
         kept = [run for run in some if version_of(run) == latest[run.learner]]
         for way in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
             groups[*fixed, *way] = [run for run in kept if answers(run) in (way, ())]
@@ -171,7 +166,7 @@ def over_one(runs: Iterable[Run], certifier: Certifier | None = None) -> tuple[L
     made = certifier or Certifier()
     groups: dict[object, Line] = {}
     for fixed, some in comparable(runs).items():
-        by_spec = _by_spec(some)
+        by_spec = grouped(some, lambda run: run.spec)
         for parameter, (first, *_) in lines([*by_spec]):
             others = _others(first, parameter)
             specs = [
@@ -192,10 +187,8 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
     kept_planes: list[Plane] = []
     for fixed, some in comparable(runs).items():
         x, y = axes([run.spec for run in some])
-        by_others: dict[Fixed, list[Run]] = {}
-        for run in some:
-            if {x, y} <= {*numbers_of(run.spec)}:
-                by_others.setdefault(_others(run.spec, x, y), []).append(run)
+        both = (run for run in some if {x, y} <= {*numbers_of(run.spec)})
+        by_others = grouped(both, lambda run: _others(run.spec, x, y))  # noqa: B023
         planes = (_plane(x, y, kept, fixed) for kept in by_others.values())
         kept_planes += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]
     return told_apart(kept_planes)
@@ -209,16 +202,16 @@ def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | 
     if len(groups) == 1:
         return groups[0]
     if not runs:
-        raise UsageError(f"{source} given: no runs are left to draw: sweep more, or widen --where")
+        raise UsageError(f"{source}: no runs are left to draw: sweep more, or widen --where")
     if not groups:
         raise UsageError(
-            f"{source} given: its runs are over one parameter, a phase diagram needs two: "
+            f"{source}: its runs are over one parameter, a phase diagram needs two: "
             "draw both-sides, or sweep over two parameters into a store"
         )
     before = f"({query}) and " if query else ""
     shown = " or ".join(f'--where "{before}{group.where}"' for group in groups[:2])
     raise UsageError(
-        f"{source} given: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
+        f"{source}: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
     )
 
 
@@ -262,13 +255,6 @@ def axes(specs: Sequence[str]) -> tuple[str, str]:
     return best[0], best[-1]
 
 
-def _by_spec(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    by_spec: dict[str, list[Run]] = {}
-    for run in runs:
-        by_spec.setdefault(run.spec, []).append(run)
-    return by_spec
-
-
 def _others(spec: str, *without: str) -> Fixed:
     """Give the other parameters of a spec, in its order."""
     return tuple((k, v) for k, v in parameters_of(spec).items() if k not in without)
@@ -276,10 +262,7 @@ def _others(spec: str, *without: str) -> Fixed:
 
 def _along(specs: Iterable[str], name: str) -> list[list[str]]:
     """Group specs that differ in one number alone, each line in the order of its values."""
-    by_others: dict[Fixed, list[str]] = {}
-    for spec in specs:
-        if name in numbers_of(spec):
-            by_others.setdefault(_others(spec, name), []).append(spec)
+    by_others = grouped((s for s in specs if name in numbers_of(s)), lambda s: _others(s, name))
     return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in by_others.values()]
 
 

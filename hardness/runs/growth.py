@@ -17,21 +17,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import linear_regression
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.bounds import Certificate
 from hardness.bounds.quantities import vacuous
-from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
 from hardness.runs.record import json_of
-from hardness.runs.run import Run
+from hardness.runs.run import COSTS, Cost, Run
 from instances.numbers import write
 from instances.sets import Symmetric
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
+
+if TYPE_CHECKING:
+    from hardness.runs.least import Least
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -112,11 +114,6 @@ class Scaling:
     fits: tuple[CostFit, ...]
     certified: tuple[CertifiedGrowth, ...]
 
-    @property
-    def laws(self) -> bool:
-        """Whether anything was fitted."""
-        return any(fit.law for fit in self.fits)
-
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON: values as in the comparison, factors as exact rationals."""
         fits = json_of(self.fits)
@@ -161,10 +158,44 @@ def scaling(
             axes = (next(iter(sizes)), parameter, learner, cost)
             stream = BitStream(key(first, "scaling", *axes))
             fits.append(_fit(learner, cost, trials, certified, stream))
-    return grown(next(iter(sizes)), parameter, fits, certified)
+    return _grown(next(iter(sizes)), parameter, fits, certified)
 
 
-def grown(
+def scaling_of_least(found: "Least") -> Scaling:
+    """Fit the thresholds of every learner over the sizes where every instance has one.
+
+    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
+    """
+    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
+    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
+    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
+    fits = []
+    for learner in found.learner_names:
+        of = {one.value or 0: one for one in found.cells if one.learner == learner}
+        reasons = {
+            value: f"{never} of {found.seeds} instances have no threshold"
+            if (never := sum(not one.high for one in cell.thresholds))
+            else None
+            if value > 0
+            else "a power law needs a value above 0"
+            for value, cell in of.items()
+        }
+        brackets = {
+            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
+            for value, reason in reasons.items()
+            if not reason
+        }
+        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
+        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
+        stream = BitStream(
+            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
+        )
+        needed = "each with the threshold of every instance"
+        fits.append(_law_of(learner, found.unit, middles, reasons, certified, stream, needed, off))
+    return _grown(found.specs[0], found.parameter, fits, certified)
+
+
+def _grown(
     spec: str,
     parameter: str,
     fits: Sequence[CostFit],
@@ -195,10 +226,10 @@ def _fit(
     seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
     reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
     costs = {v: [run.used(cost) for run in runs] for v, runs in trials.items()}
-    return fit(learner, cost, costs, reasons, certified, stream, "each with every seed passed")
+    return _law_of(learner, cost, costs, reasons, certified, stream, "each with every seed passed")
 
 
-def fit(
+def _law_of(
     learner: str,
     cost: Cost,
     every: Mapping[Value, Sequence[float]],

@@ -27,11 +27,10 @@ from hardness.learners.learner import innermost
 from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget, clock
 from hardness.runs.cache import Cache
-from hardness.runs.carried import hindrance
 from hardness.runs.record import Record
 from hardness.runs.registry import KEYS, OBJECTS, fresh_learner, parse_learner
 from hardness.runs.run import OracleName, Run, learn_once, machine, run, versions
-from hardness.runs.workers import Backend, Dask, Died, Local, fault, packed
+from hardness.runs.workers import Dask, Died, Local, fault, hindrance, packed
 from instances.errors import ToolkitError, UsageError
 from instances.spec import OWN, file_of, parse_stored
 
@@ -238,11 +237,11 @@ class Runner:
     n_jobs: int = 1
     progress: Progress = lambda done: None
     found: int = 0
-    _workers: Backend | None = None
+    _workers: Local | Dask | None = None
 
     def __post_init__(self) -> None:
         if self.backend not in _BACKENDS:
-            raise UsageError(f"backend {self.backend!r} given: one of {', '.join(_BACKENDS)}")
+            raise UsageError(f"backend {self.backend!r}: one of {', '.join(_BACKENDS)}")
         if (self.backend == "dask") is not bool(self.scheduler):
             raise UsageError(
                 "a backend dask and the address of its scheduler go together: --backend dask "

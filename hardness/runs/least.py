@@ -13,33 +13,30 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import product
+from itertools import islice, product
 from math import comb, isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import msgspec
-import numpy as np
 
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
-from hardness.learners import Learner, Outcome, learner_spec
+from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
-from hardness.runs.growth import Scaling, fit, grown
+from hardness.runs.growth import Scaling, scaling_of_least
 from hardness.runs.jobs import Do, Work, here, require_loaded
 from hardness.runs.names import Value
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import fresh_learner, parse_learner
 from hardness.runs.risk import SOLVED_BELOW, settled
-from hardness.runs.run import Run, machine, run, versions
+from hardness.runs.run import Run, machine, require_support, run, versions
 from instances.errors import UsageError
-from instances.family import Family
 from instances.numbers import write
 from instances.result import TableRow, frame
 from instances.spec import parse_stored, require_drawn, spec_of
-from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,7 +52,6 @@ LEAST_SEEDS, SEEDS, PILOTS = 6, 15, 3
 MOST: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 << 20}  # of a run
 TOTAL = 10**8  # of all runs of a learner at a size
 _OCTAVE, _IN_A_ROW = 4, 3
-_AUDITED = (-_OCTAVE, _OCTAVE // 2, _OCTAVE, 2 * _OCTAVE)  # from a threshold: half to four times
 _TAIL = Fraction(1, 40)  # on either side of an interval
 
 
@@ -66,15 +62,6 @@ def size(place: int) -> int:
     [1, 2, 4, 5, 6, 7, 8]
     """
     return isqrt(isqrt((1 << place) - 1)) + 1
-
-
-def place_of(n: int) -> int:
-    """Give the last place of the grid with a point.
-
-    >>> all(size(place_of(size(place))) == size(place) for place in range(60))
-    True
-    """
-    return (n**4).bit_length() - 1
 
 
 Bracket = tuple[int, int | None, End]
@@ -151,16 +138,6 @@ def trial(found: Run, unit: Unit, n: int) -> Trial:
     return Trial(n, how, found.used(unit))
 
 
-def audited(high: int) -> tuple[int, ...]:
-    """Give the points at which a threshold is audited: half, sqrt 2, 2 and 4 times it.
-
-    >>> audited(32), audited(1)
-    ((16, 46, 64, 128), (2, 4))
-    """
-    places = (place_of(high) + step for step in _AUDITED)
-    return tuple(dict.fromkeys(n for place in places if place >= 0 and (n := size(place)) != high))
-
-
 class Search(Work, frozen=True, kw_only=True):
     """A threshold that is to be found, from an octave; the learner by its canonical name.
 
@@ -178,13 +155,21 @@ class Search(Work, frozen=True, kw_only=True):
 
     def lost(self, outcome: Outcome, why: str, seconds: float) -> "Threshold":
         """Make the threshold of a search that could not be done: no answer."""
-        family, learner = parse_stored(self.spec), parse_learner(self.learner)
+        return self._ended((0, None, "no-answer"), (), seconds, why or outcome.value)
+
+    def _ended(
+        self, found: Bracket, tried: Sequence[Trial], seconds: float, lost: str = ""
+    ) -> "Threshold":
+        made = {"family": parse_stored(self.spec), "learner": parse_learner(self.learner)}
         return Threshold(
             asked=self,
-            tried=(),
+            tried=tuple(tried),
+            low=found[0],
+            high=found[1],
+            end=found[2],
             seconds=seconds,
-            lost=why or outcome.value,
-            revisions={"family": family.revision, "learner": learner.revision},
+            lost=lost,
+            revisions={name: one.revision for name, one in made.items()},  # type: ignore[attr-defined]
             versions=versions(),
             machine=machine(),
         )
@@ -196,30 +181,22 @@ class Search(Work, frozen=True, kw_only=True):
 
     def do(self) -> "Threshold":
         """Run what the search asks for; raises ToolkitError where it cannot be."""
-        family, learner = parse_stored(self.spec), fresh_learner(self.learner)
-        instance, runs = family.instance(self.seed), list[Run]()
+        learner, runs = fresh_learner(self.learner), list[Run]()
+        instance = parse_stored(self.spec).instance(self.seed)
 
         def ask(n: int) -> Trial:
             within = replace(self.budget, **{self.unit: n})
             runs.append(run(learner, instance, within, self.seed, tau=self.tau, by=settled))
             return trial(runs[-1], self.unit, n)
 
-        tried = walk(self, ask)[1]
-        return Threshold(
-            asked=self,
-            tried=tuple(tried.values()),
-            seconds=sum(one.seconds for one in runs),
-            revisions={"family": family.revision, "learner": learner.revision},
-            versions=versions(),
-            machine=machine(),
-        )
+        found, tried = walk(self, ask)
+        return self._ended(found, [*tried.values()], sum(one.seconds for one in runs))
 
 
 def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
-    """Follow a search with the runs that it asks for, each n once, and audit what it confirmed.
+    """Follow a search with the runs that it asks for, each n once.
 
-    A pilot is not audited, and takes what says nothing for a failure: it gives an octave, and
-    claims nothing.
+    A pilot takes what says nothing for a failure: it gives an octave, and claims nothing.
     """
     tried: dict[int, Trial] = {}
 
@@ -237,63 +214,27 @@ def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int,
         try:
             n = steps.send(ended(n))
         except StopIteration as stop:
-            found: Bracket = stop.value
-            break
-    for n in audited(found[1]) if found[1] and not asked.pilot else ():
-        ended(n)
-    return found, tried
+            return stop.value, tried
 
 
 class Threshold(Record, frozen=True, kw_only=True):
-    """The least n of one instance and learner seed: in (low, high], which follow from its runs.
+    """The least n of one instance and learner seed: in (low, high].
 
-    tried: all runs in their order, those of the audit last. seconds: of all. lost: why its worker
-    did not end it.
+    tried: all runs in their order. low: the largest n below it, 0 where none is; high: the
+    threshold on the grid, None where none was confirmed; end: how the search ended. seconds: of all
+    runs. lost: why its worker did not end it.
     """
 
     asked: Search
     tried: tuple[Trial, ...]
+    low: Annotated[int, msgspec.Meta(ge=0)]
+    high: Annotated[int, msgspec.Meta(ge=1)] | None
+    end: End
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     lost: str = ""
     revisions: dict[str, int]
     versions: dict[str, str]
     machine: str
-
-    @cached_property
-    def _bracket(self) -> Bracket:
-        if self.lost:
-            return 0, None, "no-answer"
-        left = iter(self.tried)
-        found, tried = walk(self.asked, lambda n: next(left))
-        if (*tried.values(),) != self.tried or any(n != one.n for n, one in tried.items()):
-            raise ValueError
-        return found
-
-    @property
-    def low(self) -> int:
-        """The largest n that is below the threshold: 0 where none is."""
-        return self._bracket[0]
-
-    @property
-    def high(self) -> int | None:
-        """The threshold on the grid; None where none was confirmed."""
-        return self._bracket[1]
-
-    @property
-    def end(self) -> End:
-        """How the search ended."""
-        return self._bracket[2]
-
-    @property
-    def audit(self) -> tuple[Trial, ...]:
-        """The runs at half, sqrt 2, 2 and 4 times the threshold that said something."""
-        ran = {one.n: one for one in self.tried if one.how != "unknown"}
-        return tuple(ran[n] for n in audited(self.high) if n in ran) if self.high else ()
-
-    @property
-    def relapses(self) -> int:
-        """How many of the audit contradict that more is never worse: failures above, luck below."""
-        return sum((one.how == "passed") is (one.n < (self.high or 0)) for one in self.audit)
 
     @property
     def octave(self) -> int:
@@ -302,10 +243,6 @@ class Threshold(Record, frozen=True, kw_only=True):
             return (self.high - 1).bit_length()
         failed = max((one.n for one in self.tried if one.how != "passed"), default=0)
         return min(failed.bit_length(), self.asked.most.bit_length() - 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON, with what it found."""
-        return {**self.filed(), "low": self.low, "high": self.high, "end": self.end}
 
 
 Search.result = Threshold
@@ -326,7 +263,7 @@ def rank(seeds: int) -> tuple[int, Fraction]:
     return r, 1 - 2 * tail
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LeastCell:
     """The thresholds of one learner at one size; value: None where there is one size.
 
@@ -338,7 +275,6 @@ class LeastCell:
     spec: str
     learner: str
     thresholds: tuple[Threshold, ...]
-    pilots: tuple[Threshold, ...]
     floor: int | str | None
 
     def _sorted(self, side: str) -> list[Any]:
@@ -351,8 +287,7 @@ class LeastCell:
 
         None where half have none.
         """
-        found: int | None = self._sorted("high")[(len(self.thresholds) - 1) // 2]
-        return found
+        return self._sorted("high")[(len(self.thresholds) - 1) // 2]
 
     @property
     def interval(self) -> tuple[int, int | None]:
@@ -376,12 +311,6 @@ class LeastCell:
         return Counter(one.end for one in self.thresholds)
 
     @property
-    def relapses(self) -> tuple[int, int]:
-        """Runs of the audits that contradict that more is never worse, and all of them."""
-        every = self.thresholds
-        return sum(one.relapses for one in every), sum(len(one.audit) for one in every)
-
-    @property
     def ratio(self) -> float | None:
         """The median threshold over the floor, where there are both."""
         floor = self.floor if isinstance(self.floor, int) else 0
@@ -399,11 +328,8 @@ class LeastCell:
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, without the thresholds."""
-        of = ("value", "spec", "learner", "floor", "confidence", "ends")
-        return {name: json_of(getattr(self, name)) for name in (*of, *_TOLD)}
-
-
-_TOLD = ("least", "interval", "range", "relapses", "ratio", "runs", "seconds")
+        names = "value spec learner floor confidence ends least interval range ratio runs seconds"
+        return {name: json_of(getattr(self, name)) for name in names.split()}
 
 
 def bracket(low: int, high: int | None) -> str:
@@ -437,12 +363,12 @@ class Least(Record, frozen=True, kw_only=True):
     pilots: tuple[Threshold, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
 
-    _format: ClassVar[str] = "hardness-least/2"
+    _format: ClassVar[str] = "hardness-least/3"
     _kept: ClassVar[str] = "searches"
 
     @property
     def terms(self) -> BoundParameters:
-        """What the floors are about: risk .05 with a chance of .45.
+        """What the floors are about: risk 0.05 with a chance of 0.45.
 
         A run passes where its risk lies below .05 with 95 % confidence: at a median of thresholds
         half of them do, and the risk is below .05 for all but one in twenty.
@@ -472,11 +398,6 @@ class Least(Record, frozen=True, kw_only=True):
         return int(getattr(self.budget, self.unit))
 
     @property
-    def share(self) -> int:
-        """The most of the unit that all runs of a search may spend."""
-        return self.total // (self.seeds + PILOTS)
-
-    @property
     def quantity(self) -> str:
         """What is certified in the unit: for any learner, or for worst answers to queries."""
         if self.unit == "queries":
@@ -493,81 +414,60 @@ class Least(Record, frozen=True, kw_only=True):
         every = (number(one, self.quantity, self.terms.success) for one in self.certificates)
         return tuple(NONE_ENOUGH if value is None else value for value in every)
 
-    def searches_of(
-        self, spec: str, learner: str, pilots: Sequence[Threshold] | None = None
-    ) -> list[Search]:
-        """List the searches of a learner at a size by seed: its pilots, or those that count.
-
-        Those that count begin at the median of what the pilots say.
-        """
-        first, many, start = self.seed + self.seeds, PILOTS, 0
-        if pilots is not None:
-            first, many = self.seed, self.seeds
-            start = sorted(one.octave for one in pilots)[PILOTS // 2]
-        return [
-            Search(
-                spec=spec,
-                learner=learner,
-                seed=seed,
-                unit=self.unit,
-                budget=self.budget,
-                total=self.share,
-                start=start,
-                pilot=pilots is None,
-                tau=self.tau,
-            )
-            for seed in range(first, first + many)
-        ]
-
     def searches(self, pilot: bool) -> list[Search]:
-        """List what is to be found in its order; those that count begin where their pilots say."""
-        return [
-            one
-            for i, cell in enumerate(product(self.specs, self.learner_names))
-            for one in self.searches_of(
-                *cell, None if pilot else self.pilots[PILOTS * i : PILOTS * (i + 1)]
-            )
-        ]
+        """List what is to be found in its order; those that count begin at the median of pilots."""
+        first, many = (self.seed + self.seeds, PILOTS) if pilot else (self.seed, self.seeds)
+        every = list[Search]()
+        for i, (spec, learner) in enumerate(product(self.specs, self.learner_names)):
+            octaves = sorted(one.octave for one in self.pilots[PILOTS * i : PILOTS * (i + 1)])
+            every += [
+                Search(
+                    spec=spec,
+                    learner=learner,
+                    seed=seed,
+                    unit=self.unit,
+                    budget=self.budget,
+                    total=self.total // (self.seeds + PILOTS),
+                    start=0 if pilot else octaves[PILOTS // 2],
+                    pilot=pilot,
+                    tau=self.tau,
+                )
+                for seed in range(first, first + many)
+            ]
+        return every
+
+    def searched(self, do: Do) -> Self:
+        """Do its searches, the pilots first."""
+        piloted = self.updated(pilots=tuple(do(self.searches(pilot=True))))
+        return piloted.updated(thresholds=tuple(do(piloted.searches(pilot=False))))
 
     def on(self, every: Iterable[Threshold]) -> Self:
         """Hold, of thresholds in any order, those of the sizes that lack none."""
-        done = {one.asked: one for one in every}
-        whole: dict[str, tuple[list[Threshold], list[Threshold]]] = {}
+        held, whole = {one.asked: one for one in every}, list[Self]()
         for spec in self.specs:
-            pilots, counted = list[Threshold](), list[Threshold]()
             with suppress(KeyError):
-                for name in self.learner_names:
-                    said = [done[one] for one in self.searches_of(spec, name)]
-                    pilots += said
-                    counted += [done[one] for one in self.searches_of(spec, name, said)]
-                whole[spec] = pilots, counted
+                size = self.updated(specs=(spec,))
+                whole.append(size.searched(lambda works: [held[one] for one in works]))  # type: ignore[index]
         return self.updated(
-            specs=tuple(whole),
-            pilots=tuple(one for pilots, _ in whole.values() for one in pilots),
-            thresholds=tuple(one for _, counted in whole.values() for one in counted),
+            specs=tuple(one.specs[0] for one in whole),
+            pilots=tuple(pilot for one in whole for pilot in one.pilots),
+            thresholds=tuple(found for one in whole for found in one.thresholds),
         )
 
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
         """Every learner at every size, size by size."""
-        sizes = zip(self.specs, self.values, self.floors, strict=True)
-        places = ((size, name) for size in sizes for name in self.learner_names)
+        left = iter(self.thresholds)
         return tuple(
-            LeastCell(
-                value=value,
-                spec=spec,
-                learner=name,
-                thresholds=self.thresholds[self.seeds * i : self.seeds * (i + 1)],
-                pilots=self.pilots[PILOTS * i : PILOTS * (i + 1)],
-                floor=floor,
-            )
-            for i, ((spec, value, floor), name) in enumerate(places)
+            LeastCell(value, spec, name, tuple(islice(left, self.seeds)), floor)
+            for spec, value, floor in zip(self.specs, self.values, self.floors, strict=True)
+            for name in self.learner_names
         )
 
     @cached_property
     def scaling(self) -> Scaling:
         """How thresholds and certified numbers grow."""
-        return _scaling(self)
+        return scaling_of_least(self)
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -580,11 +480,11 @@ class Least(Record, frozen=True, kw_only=True):
                 "least": one.least,
                 "interval": bracket(*one.interval),
                 "range": bracket(*one.range),
-                "relapses": "{}/{}".format(*one.relapses),
                 **{end: one.ends[end] for end in ends},  # those that some search had
                 "floor": self.floor_of(one),
                 "ratio": None if self.floor_of(one) == WORD else one.ratio,
-                **{name: getattr(one, name) for name in ("runs", "seconds")},
+                "runs": one.runs,
+                "seconds": one.seconds,
             }
             for one in self.cells
         ]
@@ -601,7 +501,7 @@ class Least(Record, frozen=True, kw_only=True):
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame: one row a threshold."""
-        told = ("low", "high", "end", "relapses", "seconds")
+        told = ("low", "high", "end", "seconds")
         return frame(
             [
                 {
@@ -611,7 +511,6 @@ class Least(Record, frozen=True, kw_only=True):
                     "seed": one.asked.seed,
                     "unit": self.unit,
                     **{name: getattr(one, name) for name in told},
-                    "audited": len(one.audit),
                     "runs": len(one.tried),
                     "floor": self.floor_of(cell),
                 }
@@ -626,47 +525,6 @@ class Least(Record, frozen=True, kw_only=True):
         return {**self.filed(), "cells": cells, "scaling": self.scaling.to_dict()}
 
 
-def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:
-    """Give the spec of every value; of no parameter the spec itself."""
-    if not parameter:
-        return [require_drawn(parse_stored(spec)).spec]
-    return specs_over(spec, parameter, tuple(v for v in values if v is not None))
-
-
-def _scaling(found: Least) -> Scaling:
-    """Fit the thresholds of every learner over the sizes where every instance has one.
-
-    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
-    """
-    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
-    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
-    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
-    fits = []
-    for learner in found.learner_names:
-        of = {one.value or 0: one for one in found.cells if one.learner == learner}
-        reasons = {
-            value: f"{never} of {found.seeds} instances have no threshold"
-            if (never := sum(not one.high for one in cell.thresholds))
-            else None
-            if value > 0
-            else "a power law needs a value above 0"
-            for value, cell in of.items()
-        }
-        brackets = {
-            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
-            for value, reason in reasons.items()
-            if not reason
-        }
-        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
-        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
-        stream = BitStream(
-            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
-        )
-        needed = "each with the threshold of every instance"
-        fits.append(fit(learner, found.unit, middles, reasons, certified, stream, needed, off))
-    return grown(found.specs[0], found.parameter, fits, certified)
-
-
 def planned(
     spec: str,
     over: str | None,
@@ -679,12 +537,17 @@ def planned(
     tau: Fraction = Fraction(1, 10),
 ) -> Least:
     """Plan searches, without thresholds; raises UsageError for what says nothing or cannot run."""
-    spec, budget = spec_of(spec), most_of(budget or Budget(), unit)
+    spec, budget = spec_of(spec), budget or Budget()
+    if getattr(budget, unit) is None:
+        budget = replace(budget, **{unit: MOST[unit]})
     parameter, values = values_of(over) if over else ("", ())
+    every = (
+        specs_over(spec, parameter, values) if over else [require_drawn(parse_stored(spec)).spec]
+    )
     found = Least(
         spec=spec,
         parameter=parameter,
-        specs=tuple(_specs(spec, parameter, values)),
+        specs=tuple(every),
         learners=distinct(learners),
         seeds=seeds,
         seed=first_seed,
@@ -693,72 +556,44 @@ def planned(
         total=total,
         tau=tau,
     )
-    require_findable(found)
+    if seeds < LEAST_SEEDS:
+        raise UsageError(
+            f"{seeds} seeds: at least {LEAST_SEEDS} are needed, for fewer bound no median with 95 %"
+        )
+    share = total // (seeds + PILOTS)
+    if not found.most >= 1 << (_IN_A_ROW - 1) <= share:
+        raise UsageError(
+            f"at most {found.most} {unit} a run, and {share} a search: 4 are the "
+            "least by which a threshold can be confirmed"
+        )
+    for learner, one in product(map(parse_learner, found.learners), found.specs):
+        access = learner.access
+        if access not in ("either", unit) and (access, unit) != ("queries", "examples"):
+            raise UsageError(
+                f"{learner.name} spends {access}: ask for its least {access}, not {unit}"
+            )
+        require_support(learner, parse_stored(one))
+    for one, floor in zip(found.specs, found.floors, strict=True):
+        if unit == "examples" and isinstance(floor, int) and found.most < floor:
+            raise UsageError(
+                f"at most {found.most} examples a run: below {floor}, the certified floor "
+                f"of {one}, no learner has a threshold"
+            )
     return found
 
 
 def least(
-    spec: str,
-    over: str | None,
-    learners: tuple[str, ...],
-    seeds: int = SEEDS,
-    first_seed: int = 0,
-    unit: Unit = "examples",
-    budget: Budget | None = None,
-    total: int = TOTAL,
-    tau: Fraction = Fraction(1, 10),
-    do: Do = here,
+    spec: str, over: str | None, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
 ) -> Least:
     """Find the threshold of every learner on every size and seed, three pilots for each first.
 
-    do: who does the searches; the result does not depend on it, seconds apart. Raises UsageError
-    before anything runs.
+    asked, more: what `planned` takes. do: who does the searches; the result does not depend on it,
+    seconds apart. Raises UsageError before anything runs.
     """
-    asked = planned(spec, over, learners, seeds, first_seed, unit, budget, total, tau)
-    return done(asked, do)
+    return done(planned(spec, over, learners, *asked, **more), do)
 
 
 def done(asked: Least, do: Do = here) -> Least:
     """Do planned searches; raises UsageError for learners that do not load."""
     require_loaded(asked.learners, asked.specs[0])
-    asked = asked.updated(pilots=tuple(do(asked.searches(pilot=True))))
-    return asked.updated(thresholds=tuple(do(asked.searches(pilot=False))))
-
-
-def most_of(budget: Budget, unit: Unit) -> Budget:
-    """Give a budget the most of the unit that a run may spend, where it says none."""
-    said = getattr(budget, unit) is not None
-    return budget if said else replace(budget, **{unit: MOST[unit]})
-
-
-def cannot(learner: Learner, family: Family, unit: Unit) -> str | None:
-    """Say why a learner has no threshold of the unit on a family, if it has none."""
-    access = learner.access
-    if access not in ("either", unit) and (access, unit) != ("queries", "examples"):
-        return f"{learner.name} spends {access}: ask for its least {access}, not {unit}"
-    reason = learner.supports(family)
-    return f"{learner.name} cannot run on {family}: {reason}" if reason else None
-
-
-def require_findable(planned: Least) -> None:
-    """Refuse what says nothing or cannot run, before anything does: raises UsageError."""
-    unit, most, share = planned.unit, planned.most, planned.share
-    if planned.seeds < LEAST_SEEDS:
-        raise UsageError(
-            f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "
-            "median with 95 %"
-        )
-    if not most >= 1 << (_IN_A_ROW - 1) <= share:
-        raise UsageError(
-            f"at most {most} {unit} a run, and {share} a search, given: 4 are the least by which a "
-            "threshold can be confirmed"
-        )
-    for learner, spec in product(map(parse_learner, planned.learners), planned.specs):
-        if reason := cannot(learner, parse_stored(spec), unit):
-            raise UsageError(reason)
-    for spec, floor in zip(planned.specs, planned.floors, strict=True):
-        if unit == "examples" and isinstance(floor, int) and most < floor:
-            raise UsageError(
-                f"at most {most} examples a run given: below {floor}, the certified floor of "
-                f"{spec}, no learner has a threshold"
-            )
+    return asked.searched(do)

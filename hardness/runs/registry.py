@@ -1,17 +1,20 @@
-"""Names of learners, and "name:key=value" <-> learner."""
+"""Learners by name, "name:key=value"; what each sees, and which certified numbers bind it."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import lru_cache
 from os.path import realpath
-from typing import Any
+from typing import Any, Literal
 
-from hardness.learners.learner import Learner, learner_spec
+from hardness.learners.learner import Learner, View, learner_spec
+from instances.dense import Dense
 from instances.errors import UsageError, unknown, withdrawn
+from instances.family import Family
 from instances.lazy import Imported
 from instances.parameters import build
-from instances.spec import kind_of
+from instances.spec import kind_of, parse_stored
 
 LEARNERS: Mapping[str, type[Any]] = Imported(
     "hardness",
@@ -46,14 +49,7 @@ OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them
 KEYS: dict[str, str] = {}  # of those whose runs may be kept: what their callers say of them
 LAYERED = ("staged", "levenberg", "student", "attention")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
-    "elimination",
-    "bruteforce",
-    "mitm",
-    "restricted",
-    "bkw",
-    "modlinear",
-    "primal",
-    "dual",
+    *("elimination", "bruteforce", "mitm", "restricted", "bkw", "modlinear", "primal", "dual"),
 )
 
 
@@ -65,7 +61,7 @@ def parse_learner(text: str) -> Learner:
     """
     if len(text) > LONGEST_NAME or not text.strip().isprintable():
         raise UsageError(
-            f"{text[:100]!r} given: the name of a learner is one line of at most {LONGEST_NAME} "
+            f"{text[:100]!r}: the name of a learner is one line of at most {LONGEST_NAME} "
             "printable characters: rename its file, or make a link to it"
         )
     if own := OBJECTS.get(text.strip()):
@@ -75,7 +71,7 @@ def parse_learner(text: str) -> Learner:
         return _built_in(name, rest)
     if name == "decode":
         if not rest:
-            raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
+            raise UsageError(f"'{text}': say whose secret to read off, as decode:mlp")
         from hardness.attacks.decoder import Decoder
 
         return Decoder(learner=parse_learner(rest))
@@ -135,5 +131,120 @@ def _foreign(text: str) -> Learner:
         )
     if "," in text and all(one.partition(":")[0] in LEARNERS for one in text.split(",")):
         several = " ".join(f"--learner {one}" for one in text.split(","))
-        raise UsageError(f"'{text}' given: these are several learners: repeat it, as {several}")
+        raise UsageError(f"'{text}': these are several learners: repeat it, as {several}")
     raise UsageError(f"{unknown('learner', name, LEARNERS)}; a learner in a file is path.py:Name")
+
+
+# What each sees, and which certified numbers bind it.
+
+ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
+# Learners that descend gradients over batches.
+GRADIENT = ("student", "mlp", "levenberg", "transformer", "attention")
+
+VIEWS: dict[View, str] = {
+    "tokens": "the tokens and the label of each example, as they are drawn",
+    "z": "the product z of the two tokens, and the part of the label that z decides",
+    "queries": "means over examples, within a tolerance",
+    "values": "labels of tokens that it chooses",
+}
+
+
+_FLOOR = ("information-floor",)
+
+
+@dataclass(frozen=True)
+class LearnerClass:
+    """Learners that see one kind of thing.
+
+    does: what one does, "it ...". cost: what they are counted by. bound_by: the quantities of
+    certificates about them.
+    """
+
+    name: ClassName
+    does: str
+    cost: Literal["queries", "examples", "values"]
+    bound_by: tuple[str, ...] = _FLOOR
+
+    @property
+    def do(self) -> str:
+        """What several do, "they ..."."""
+        verb, space, rest = self.does.partition(" ")
+        return verb.removesuffix("s") + space + rest.replace(" its ", " their ")
+
+
+_CLASSES = (
+    LearnerClass(
+        "statistical queries",
+        "asks for means over examples, answered within a tolerance",
+        "queries",
+        ("stat-queries", "vstat-queries", "csq-queries"),
+    ),
+    LearnerClass("examples", "learns from single examples", "examples"),
+    LearnerClass("gradient", "descends gradients over batches of examples", "examples"),
+    # A label that is chosen is a label.
+    LearnerClass("membership", "asks for labels of tokens of its choice", "values"),
+    LearnerClass(
+        "lattice",
+        "looks for the secret in single examples, by linear algebra, search or lattices",
+        "examples",
+    ),
+)
+CLASSES: dict[ClassName, LearnerClass] = {one.name: one for one in _CLASSES}
+
+
+def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
+    """Return the class of a learner by its spec; None for one from a file, which may do all.
+
+    chose: whether a run of it asked for labels of tokens of its choice; those from files are then
+    known.
+
+    >>> [class_of(name).name for name in ("queries", "primal:beta=40", "student", "lowdegree")]
+    ['statistical queries', 'lattice', 'gradient', 'examples']
+    """
+    name = learner.partition(":")[0]
+    if name not in LEARNERS:
+        return CLASSES["membership"] if chose else None
+    access = LEARNERS[name].access
+    if access == "queries":
+        return CLASSES["statistical queries"]
+    if access == "values":
+        return CLASSES["membership"]
+    if name in ATTACKS:
+        return CLASSES["lattice"]
+    return CLASSES["gradient" if name in GRADIENT else "examples"]
+
+
+def view_of(
+    learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
+) -> View:
+    """Name what a learner sees, by its spec.
+
+    family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
+    sees their tokens. asked, chose:
+    whether a run of it asked queries, or for labels of tokens of its choice.
+
+    >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
+    ['tokens', 'z', 'tokens', 'examples']
+    """
+    name, _, parameters = learner.partition(":")
+    if name not in LEARNERS:
+        return "values" if chose else "queries" if asked else "examples"
+    kind = LEARNERS[name]
+    view: View = getattr(kind, "view", kind.access)
+    view = "tokens" if "view=tokens" in parameters.split(",") else view
+    return "tokens" if view == "z" and isinstance(family, Dense) else view
+
+
+def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
+    """Name what a learner saw of a problem, of which the family need not be installed here.
+
+    asked, chose: whether it asked queries, or for labels of tokens of its choice.
+
+    >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
+    ('z', 'z')
+    """
+    try:
+        family = parse_stored(spec)
+    except UsageError:
+        family = None
+    return view_of(learner, family, asked, chose)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
 import numpy as np
-from msgspec.structs import force_setattr
+from msgspec import structs
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
 from hardness.learners.learner import SPENT, ended_early
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from hardness.oracles import ValueOracle
 
 OracleName = Literal["samples", "exact"]
+Cost = Literal["queries", "examples", "values", "seconds"]
+COSTS: tuple[Cost, ...] = ("queries", "examples", "values", "seconds")
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
@@ -107,14 +109,16 @@ class Run(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         low, high = self.risk_low, self.risk_high
         if low is not None and high is None:  # JSON holds no infinite end
-            force_setattr(self, "risk_high", high := math.inf)
+            structs.force_setattr(self, "risk_high", high := math.inf)
         if self.risk is not None and (low is None or high is None or not low <= high):
             raise ValueError(f"a risk of {self.risk} in [{low}, {high}]")
 
     def __eq__(self, other: object) -> bool:
         """Compare what their JSON holds, but for the key."""
         return isinstance(other, Run) and all(
-            getattr(self, name) == getattr(other, name) for name in _JSON[1:]
+            getattr(self, name) == getattr(other, name)
+            for name in self.__struct_fields__
+            if name not in ("key", *self._unfiled)
         )
 
     @property
@@ -173,11 +177,7 @@ class Run(Record, frozen=True, kw_only=True):
     @property
     def solved(self) -> bool:
         """Whether it passed, in time, and was not ended from outside."""
-        return self.ended_well(self.limited_by)
-
-    def ended_well(self, limited_by: str) -> bool:
-        """Whether it is solved, by what limited it: where many are asked that is known."""
-        return self.passed and not self.late and limited_by != "machine"
+        return self.passed and not self.late and self.limited_by != "machine"
 
     @property
     def limited_by(self) -> Bound:
@@ -233,22 +233,18 @@ class Run(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run as JSON with what follows; the field names are a contract."""
-        found = self.filed()
-        place = list(found).index("outcome") + 1
-        parts = list(found.items())
-        follows = {name: json_of(getattr(self, name)) for name in _FOLLOWS}
-        return dict([*parts[:place], *follows.items(), *parts[place:]])
+        return self.filed() | {name: json_of(getattr(self, name)) for name in _FOLLOWS}
 
     def filed(self) -> dict[str, Any]:
         """Write the fields."""
-        found = {name: json_of(getattr(self, name)) for name in _JSON}
+        found = super().filed()
         found["budget"] = {k: v for k, v in found["budget"].items() if v is not None}
-        left = {"held_out_error"} if self.held_out_error is None else set()
-        return {name: value for name, value in found.items() if name not in left}
+        if self.held_out_error is None:
+            del found["held_out_error"]
+        return found
 
 
 _FOLLOWS = ("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed")
-_JSON = Run.__struct_fields__[: Run.__struct_fields__.index("layer")]
 
 
 def run(
@@ -381,15 +377,22 @@ def judged(
         solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
         if solved and real and not paired.identified:  # a hidden set is no layer
             outcome = Outcome.UNIDENTIFIED
-    sha256 = file_of(family.name)
+    sha256, measured = file_of(family.name), dict[str, Any]()
+    if risk:
+        measured = {f"risk_{name}": value for name, value in structs.asdict(risk).items()}
+        measured["risk"] = measured.pop("risk_value")
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),
         seed=seed,
         budget=budget,
         outcome=outcome or judge(risk, bool(instance or held_out), error),
-        **risk_columns(risk),
-        **used_columns(usage),
+        **measured,
+        examples=usage.examples,
+        queries=usage.queries,
+        membership_queries=usage.values,
+        seconds=usage.seconds,
+        memory=usage.peak_bytes,
         secret_recovered=recovered,
         details=details | how,
         revisions={"family": family.revision, "learner": learner.revision},
@@ -410,31 +413,6 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return instance.layer()
     except ToolkitError:
         return None
-
-
-def risk_columns(risk: Risk | None) -> dict[str, Any]:
-    """Give the columns of a run that a measured risk makes."""
-    if risk is None:
-        return {}
-    return {
-        "risk": risk.value,
-        "risk_low": risk.low,
-        "risk_high": risk.high,
-        "risk_confidence": risk.confidence,
-        "risk_examples": risk.examples,
-        "risk_unclipped": risk.unclipped,
-    }
-
-
-def used_columns(usage: Usage) -> dict[str, Any]:
-    """Give the columns of a run that its usage makes."""
-    return {
-        "examples": usage.examples,
-        "queries": usage.queries,
-        "membership_queries": usage.values,
-        "seconds": usage.seconds,
-        "memory": usage.peak_bytes,
-    }
 
 
 def judged_by(high: float | None) -> Outcome:
@@ -466,7 +444,7 @@ def _oracle(
     tau: Fraction,
 ) -> "ExampleOracle | QueryOracle | ValueOracle | ChoiceOracle":
     if name not in get_args(OracleName):
-        raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
+        raise UsageError(f"oracle {name!r}: one of {', '.join(get_args(OracleName))}")
     if learner.access == "examples":
         return _examples(source, instance, meter)
     if learner.access == "values":

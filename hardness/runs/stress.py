@@ -27,14 +27,14 @@ from hardness.bounds.quantities import bound, vacuous
 from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
-from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.jobs import Do, Job, here, require_loaded
 from hardness.runs.names import labels, short_specs
 from hardness.runs.record import Record
 from hardness.runs.registry import LEARNERS, parse_learner, stored_name
-from hardness.runs.run import Run
+from hardness.runs.risk import interval
+from hardness.runs.run import Cost, Run
 from instances.errors import UsageError
 from instances.ladders import Ladder, Rung
 from instances.numbers import brief, write
@@ -138,7 +138,7 @@ class Climb:
     learner: str
     asked: str
     reference: bool
-    rungs: tuple[Trials, ...]
+    rungs: tuple[Trials, ...] = ()
     unsupported: str | None = None
 
     @property
@@ -161,10 +161,6 @@ class Climb:
         if rung <= len(self.rungs):
             return f"{self.rungs[rung - 1].passes}/{len(self.rungs[rung - 1].trials)}"
         return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "not run"
-
-    def tried(self, planned: Sequence[Job], trials: Iterable[Run]) -> "Climb":
-        """Add the trials of a rung: of the runs that were planned, in their order."""
-        return replace(self, rungs=(*self.rungs, Trials(planned[0].spec, tuple(trials))))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the summary of a climb."""
@@ -294,28 +290,47 @@ class Stress(Record, frozen=True, kw_only=True):
     def climbs(self) -> tuple[Climb, ...]:
         """The rungs that each learner tried with all of its seeds: it climbs again on the runs."""
         runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
-        found = []
-        for who in self.learners:
-            climb, planned = self.next(
-                Climb(
-                    learner=stored_name(who.asked),
-                    asked=who.asked.strip(),
-                    reference=who.reference,
-                    rungs=(),
-                )
-            )
-            while planned:
-                keys = [(climb.learner, one.spec, one.seed, one.budget) for one in planned]
-                trials = [runs[key] for key in keys if key in runs]
-                if len(trials) < len(planned):
-                    break
-                climb, planned = self.next(climb.tried(planned, trials))
-            found.append(climb)
-        return tuple(found)
+        names = {one.asked: stored_name(one.asked) for one in self.learners}
+        return self.climbed(
+            lambda jobs: [runs.get((names[j.learner], j.spec, j.seed, j.budget)) for j in jobs]  # type: ignore[attr-defined]
+        )
+
+    def climbed(self, do: Do) -> tuple[Climb, ...]:
+        """Let the learners climb, rung by rung; one stands still where a run is None."""
+        climbs = [
+            Climb(learner=stored_name(one.asked), asked=one.asked, reference=one.reference)
+            for one in self.learners
+        ]
+        for _ in self.ladder.rungs:
+            tries = [self.next(climb) for climb in climbs]
+            runs = iter(do([job for _, jobs in tries for job in jobs]))
+            tried = [(climb, jobs, [next(runs) for _ in jobs]) for climb, jobs in tries]
+            climbs = [
+                replace(climb, rungs=(*climb.rungs, Trials(jobs[0].spec, tuple(trials))))
+                if jobs and None not in trials
+                else climb
+                for climb, jobs, trials in tried
+            ]
+        return tuple(climbs)
 
     def next(self, climb: Climb) -> tuple[Climb, list[Job]]:
-        """Plan the runs of the rung that a climb tries next, as `next_rung` does."""
-        return next_rung(climb, self.ladder, self.seeds, self.base_seed, self.budget)
+        """Plan the runs of the rung that a climb tries next; none where it ends, which it says.
+
+        A learner that is not built in says what it does not take when it runs, so none of its
+        climbs ends without a trial.
+        """
+        at = len(climb.rungs)
+        if not climb.climbing or at == len(self.ladder.rungs):
+            return climb, []
+        spec, limits = self.ladder.specs[at], rung_budget(self.ladder.rungs[at], self.budget)
+        if climb.asked.partition(":")[0] in LEARNERS:
+            reason = parse_learner(climb.asked).supports(parse_stored(spec))
+            if reason:
+                return replace(climb, unsupported=reason), []
+        return climb, [
+            Job(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
+            for seed in instance_seeds(self.base_seed, spec, self.seeds)
+        ]
 
     @cached_property
     def certified(self) -> tuple[RungBounds, ...]:
@@ -334,7 +349,7 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         sure, rows = self.confidence, self.rung_rows()
-        label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
+        label = "passed (too few seeds)" if sure is None else f"passed at {float(sure):.2%}"
         last = [label, "", "", *(climb.held for climb in self.climbs)]
         return [*rows, dict(zip(rows[0], last, strict=True))]
 
@@ -344,7 +359,7 @@ class Stress(Record, frozen=True, kw_only=True):
         names = labels([climb.asked for climb in self.climbs])
         return [
             {
-                "rung": rung,
+                "level": rung,
                 common: spec,
                 "certified queries": one.shown,
                 **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
@@ -369,9 +384,15 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def on(self, runs: Iterable[Run]) -> Self:
         """Hold those of some runs that are its own: learner by learner, rung by rung."""
-        held = self.updated(runs=tuple(runs))
-        trials = (run for climb in held.climbs for rung in climb.rungs for run in rung.trials)
+        return self._of(self.updated(runs=tuple(runs)).climbs)
+
+    def _of(self, climbs: Iterable[Climb]) -> Self:
+        trials = (run for climb in climbs for rung in climb.rungs for run in rung.trials)
         return self.updated(runs=tuple(trials))
+
+    def done(self, do: Do) -> Self:
+        """Let the learners climb by runs that are done."""
+        return self._of(self.climbed(do))
 
 
 def planned(
@@ -385,14 +406,15 @@ def planned(
     """Plan a stress test, without runs; raises UsageError for what cannot be."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
-            f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
+            f"{len(learners)} learners, {seeds} seeds: at least one of each, at most "
             f"{_MOST_SEEDS} seeds, are needed"
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
-        raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
+        raise UsageError(f"base_seed={base_seed!r}: an integer of at least 0 is needed")
     named: dict[str, Climber] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
-        named.setdefault(climb_of(text).learner, Climber(asked=text.strip(), reference=reference))
+        name = learner_spec(parse_learner(text))
+        named.setdefault(name, Climber(asked=text.strip(), reference=reference))
     return Stress(
         ladder=ladder,
         learners=tuple(named.values()),
@@ -404,74 +426,25 @@ def planned(
 
 
 def stress(
-    learners: Sequence[str],
-    ladder: Ladder,
-    seeds: int = 5,
-    base_seed: int | None = None,
-    budget: Budget | None = None,
-    do: Do = here,
-    references: Sequence[str] = (),
+    learners: Sequence[str], ladder: Ladder, *asked: Any, do: Do = here, **more: Any
 ) -> Stress:
     """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
 
-    do: who does the jobs; the result does not depend on it, nor on the order of learners, seconds
-    and memory apart. Raises UsageError before anything runs.
+    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it, nor
+    on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
-    return done(planned(learners, ladder, seeds, base_seed, budget, references), do)
+    return done(planned(learners, ladder, *asked, **more), do)
 
 
 def done(asked: Stress, do: Do = here) -> Stress:
     """Do a planned stress test; raises UsageError for learners that do not load."""
     require_loaded((one.asked for one in asked.learners), asked.ladder.specs[0])
-    climbs = [climb_of(one.asked, one.reference) for one in asked.learners]
-    for _ in asked.ladder.rungs:
-        tries = [asked.next(climb) for climb in climbs]
-        runs = iter(do([job for _, jobs in tries for job in jobs]))
-        climbs = [
-            climb.tried(jobs, [next(runs) for _ in jobs]) if jobs else climb
-            for climb, jobs in tries
-        ]
-    trials = (run for climb in climbs for rung in climb.rungs for run in rung.trials)
-    return asked.updated(runs=tuple(trials))
-
-
-def climb_of(asked: str, reference: bool = False) -> Climb:
-    """Stand at the foot of a ladder with a learner; raises UsageError for one that is unknown."""
-    learner = learner_spec(parse_learner(asked))
-    return Climb(learner=learner, asked=asked.strip(), reference=reference, rungs=())
-
-
-def next_rung(
-    climb: Climb, ladder: Ladder, seeds: int, base_seed: int, budget: Budget
-) -> tuple[Climb, list[Job]]:
-    """Plan the runs of the rung that a climb tries next; none where it has ended, which it says.
-
-    A learner that is not built in says what it does not take when it runs, so none of its climbs
-    ends without a trial.
-
-    >>> from instances.ladders import ladder_of
-    >>> asked = ladder_of(["parity:d=8,m=2"]), 5, 1, Budget()
-    >>> climb, runs = next_rung(climb_of("trivial"), *asked)
-    >>> len(runs), next_rung(climb.tried(runs, []), *asked)[1]
-    (5, [])
-    """
-    at = len(climb.rungs)
-    if not climb.climbing or at == len(ladder.rungs):
-        return climb, []
-    spec, limits = ladder.specs[at], rung_budget(ladder.rungs[at], budget)
-    if climb.asked.partition(":")[0] in LEARNERS:
-        reason = parse_learner(climb.asked).supports(parse_stored(spec))
-        if reason:
-            return replace(climb, unsupported=reason), []
-    return climb, [
-        Job(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
-        for seed in instance_seeds(base_seed, spec, seeds)
-    ]
+    return asked.done(do)
 
 
 def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:
@@ -503,7 +476,7 @@ def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> 
     above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
     return [
         f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
-        f"on rung {rung} is {brief(queries, 3)}: raise --budget-examples, or leave this learner out"
+        f"on level {rung} is {brief(queries, 3)}: raise --budget-examples or leave this learner out"
         for name in names
         for rung, queries in above[:1]
         if queries is not None

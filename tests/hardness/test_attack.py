@@ -6,13 +6,13 @@ import pytest
 
 from hardness.learners import Outcome, learner_spec
 from hardness.oracles import Budget
-from hardness.report.run import run_words
+from hardness.report.run import claim_words, run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
 from hardness.runs.attack import known, out_of_reach
-from hardness.runs.cells import interval
-from hardness.runs.claim import brief_claim, claim_words, fit
+from hardness.runs.claim import brief_claim, fit
 from hardness.runs.registry import parse_learner
+from hardness.runs.risk import interval
 from hardness.runs.run import run
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.files import Held
@@ -96,7 +96,7 @@ def test_an_attack_keeps_to_its_budget_and_a_folder_is_attacked_once(tmp_path):
     write_folder(tmp_path / "it", parse(PARITY).instance(3), 200)
     found = attack("elimination", read_folder(tmp_path / "it"), seeds=7)
     assert (found.recovered, found.judged, len(found.runs)) == (1, 1, 1)
-    with pytest.raises(UsageError, match="0 seeds given: at least one"):
+    with pytest.raises(UsageError, match="0 seeds: at least one"):
         attack("elimination", parse(PARITY), seeds=0)
     with pytest.raises(ToolkitError, match="primal"):
         attack("primal", parse(PARITY))

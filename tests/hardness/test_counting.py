@@ -15,8 +15,8 @@ from hardness.attacks.core import evidence_threshold
 from hardness.attacks.counting import counted_rows, distinct, open_entries
 from hardness.learners import Outcome
 from hardness.oracles import Budget
+from hardness.report.run import claim_words
 from hardness.runs import run
-from hardness.runs.claim import claim_words
 from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.errors import DamagedFile, TooLarge

@@ -26,9 +26,8 @@ from hardness.report.charts.runs import FREE, both_sides, both_sides_rows
 from hardness.report.comparison import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
-from hardness.runs.classes import class_of, view_of
 from hardness.runs.game import play
-from hardness.runs.registry import LEARNERS, parse_learner
+from hardness.runs.registry import LEARNERS, class_of, parse_learner, view_of
 from hardness.runs.run import Run
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of

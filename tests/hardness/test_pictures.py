@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from hardness.report.figures import draw
-from hardness.runs.columns import timeless
 from instances.disk import read_json
 from tests.conftest import script
+from tests.sweeping import timeless
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"

@@ -16,10 +16,10 @@ from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
 from hardness.runs.cache import Cache
-from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
 from hardness.runs.results import read_runs
+from hardness.runs.risk import interval
 from hardness.runs.sweep import read_text
 from instances import parse
 from instances.errors import UsageError

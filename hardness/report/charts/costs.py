@@ -28,7 +28,7 @@ from hardness.report.style import (
     styles_of,
 )
 from hardness.runs import Comparison
-from hardness.runs.cells import COSTS
+from hardness.runs.run import COSTS
 from instances.errors import UsageError
 from instances.numbers import outward, write
 from instances.spec import parse_stored

@@ -26,12 +26,13 @@ from hardness.report.style import (
     styled,
     styles_of,
 )
-from hardness.runs.cells import COSTS, seen
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import Value
+from hardness.runs.registry import seen
+from hardness.runs.run import COSTS
 from instances import numbers
 from instances.errors import UsageError
 

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from hardness.bounds import certify
 from hardness.oracles import Budget
-from hardness.runs.classes import CLASSES
 from hardness.runs.names import brief_spec
-from hardness.runs.registry import parse_learner
+from hardness.runs.registry import CLASSES, parse_learner
 from hardness.runs.run import run
 from instances import parse
 from instances.spec import FAMILIES

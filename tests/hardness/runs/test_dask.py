@@ -12,10 +12,10 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import workers
 from hardness.runs.cache import Cache
-from hardness.runs.columns import timeless
 from hardness.runs.jobs import Job, Runner, run_jobs
 from instances.errors import ToolkitError
 from tests.hardness.runs.misbehaving import bad, lost, well
+from tests.sweeping import timeless
 from tests.waiting import wait_for
 
 pytestmark = [

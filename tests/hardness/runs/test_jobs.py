@@ -17,11 +17,11 @@ from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import jobs
 from hardness.runs.cache import Cache
-from hardness.runs.columns import timeless
 from hardness.runs.jobs import Job, Runner, run_jobs
 from hardness.runs.registry import KEYS, OBJECTS
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from tests.hardness.runs.misbehaving import SPEC, bad, lost, well
+from tests.sweeping import timeless
 
 LEARNERS = ("elimination", "lowdegree", "trivial", "queries")
 
@@ -380,17 +380,6 @@ def test_a_backend_is_named_in_a_line():
         Runner(backend="dask")
     with pytest.raises(UsageError, match="--scheduler"):
         Runner(scheduler="tcp://127.0.0.1:1")
-
-
-def test_batches_are_as_long_as_jobs_took():
-    from collections import deque
-
-    works = [well(seed) for seed in range(1000)]
-    waiting = deque(range(1000))
-    assert len(jobs._batch(waiting, works, {})) == 1
-    assert len(jobs._batch(waiting, works, {"trivial": 0.01})) in (49, 50)
-    assert len(jobs._batch(waiting, works, {"trivial": 0.0001})) == 256
-    assert len(jobs._batch(waiting, works, {"trivial": 9.0})) == 1
 
 
 def test_budgets_are_kept_in_workers():
