@@ -215,9 +215,9 @@ def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
         (parity, np.ones((3, 2, 7)), "numbers of shape (n, 2, 8), got float64 of shape (3, 2, 7)"),
         (parity, np.full((1, 2, 8), 0.5), "parity must be -1 or +1, got 0.5"),
         (parity, np.full((1, 2, 8), np.nan), "got nan"),
-        (parity, np.ones((1, 2, 8), bool), "of type bool and shape"),
+        (parity, np.ones((1, 2, 8), bool), "got bool of shape"),
         (real, np.full((1, 2, 4), np.inf), "at most 1e+100, got inf"),
-        (real, np.full((1, 2, 4), 1j), "of type complex128 and shape"),
+        (real, np.full((1, 2, 4), 1j), "got complex128 of shape"),
         (placed, np.ones((1, 2, 4)), "coordinate 0 of token 2 must be -1, got 1"),
     ]
     cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]
