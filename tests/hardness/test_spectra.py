@@ -166,7 +166,7 @@ def test_out_of_range_is_refused():
         with pytest.raises(UsageError, match=r"2\^27 Walsh coefficients, and at most 2\^26"):
             refused()
     for draws in (1, 5000):
-        with pytest.raises(UsageError, match=f"draws must be between 2 and .*, got {draws}"):
+        with pytest.raises(UsageError, match=f"draws must be between 2 and 4096, got {draws}"):
             factor(uneven, 5, draws=draws)
     with pytest.raises(UsageError, match="at least 2"):
         factor(uneven, 1)
@@ -175,9 +175,9 @@ def test_out_of_range_is_refused():
     for bad in (np.zeros((2, 2)), np.zeros(0), np.array([np.inf, 0])):
         with pytest.raises(UsageError):
             spectrum(bad)
-    with pytest.raises(UsageError, match=r"1 \.\. 3"):
+    with pytest.raises(UsageError, match="between 1 and 3"):
         spectrum(np.zeros(8)).coefficient((4,))
-    with pytest.raises(UsageError, match="must agree"):
+    with pytest.raises(UsageError, match="equally many coordinates"):
         learned([spectrum(np.zeros(8))], [spectrum(np.zeros(4))])
 
 

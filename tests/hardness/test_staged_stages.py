@@ -439,7 +439,7 @@ def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
 
 ONES = np.ones((4, 2, 3))
 NO_EXAMPLES = [
-    (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
+    (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k must be at least 2 tokens, got 1"),
     (np.nan * ONES, ONES, "tokens have entries"),
     (ONES, np.inf * ONES, "labels have entries"),
     (1e200 * ONES, ONES, "beyond 1e+100"),
