@@ -99,7 +99,7 @@ def test_what_makes_results_worth_less_is_a_warning(files):
 def test_what_cannot_be_checked_is_refused(files):
     for name, specs, said in (
         ("elimination", _FAMILIES, "built in"),
-        (f"{files}/none.py:Mine", _FAMILIES, "no file"),
+        (f"{files}/none.py:Mine", _FAMILIES, "no such file"),
         (f"{files}/good.py:good", (), "at least one family"),
     ):
         with pytest.raises(UsageError, match=said):
