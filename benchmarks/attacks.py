@@ -90,7 +90,7 @@ def main() -> None:
         "# Tables of attacks\n\n"
         f"Printed by `make attack-tables` on {platform.system()} {platform.machine()}, Python "
         f"{platform.python_version()}: seconds are of that machine, one core, and everything else "
-        "depends on the seeds alone. [LWE-style instances](lwe.md) says what the columns are."
+        "depends on the seeds alone. [LWE-style instances](lwe.md) explains the columns."
     )
     table(
         f"Attacks\n\nInstances of seeds 0 to {SEEDS - 1}. *found* counts the runs that recovered "
@@ -107,7 +107,8 @@ def main() -> None:
     table(
         "What named instances cost\n\n"
         "`hardness estimate NAME`: the minimum of all formulas, in log2 of operations, and the "
-        "core-SVP figure of the primal attack; a dash says that the model does not speak.",
+        "core-SVP figure of the primal attack; a dash marks instances for which the model is not "
+        "meaningful.",
         "| name | least | rop | usvp: β | d | core-SVP |",
         estimates(),
     )

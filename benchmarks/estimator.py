@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hardness.lwe.attacks.dual import MULTIPLY, TABLE, ShortVectors
 from hardness.lwe.attacks.usvp import Embedding
 from hardness.lwe.decoding import Decoding, Guesses
 from hardness.lwe.estimate import estimate_attack
@@ -26,8 +27,7 @@ from hardness.lwe.models import MODELS, Setting, log_delta
 from hardness.lwe.parameters import LweParameters, parse_parameters
 from hardness.lwe.peer import LEVELS
 from hardness.lwe.record import Estimate
-from hardness.lwe.short_vectors import MULTIPLY, TABLE, ShortVectors
-from hardness.lwe.success import SUCCESS, log_repetitions, log_single, log_told
+from hardness.lwe.success import SUCCESS, log_distinguishing, log_repetitions, log_single
 
 DATA = Path(__file__).parent.parent / "tests/data/estimator.csv"
 CLAMPED = (40, 41)
@@ -80,7 +80,7 @@ def dual_at(
     beta_, m_, k = np.array([beta]), np.array([m]), np.array([parameters.n - zeta - t])
     guesses, log_p = zeta * law.guesses, math.log2(max(p, 1))
     count = lattice.loss(beta_, m_, k) + t * (math.pi * law.deviation / p) ** 2 / 3 / math.log(2)
-    told = log_told(setting.success) if told is None else told
+    told = log_distinguishing(setting.success) if told is None else told
     count += log_single(guesses + t * log_p, setting.success) if hybrid else told
     transform = MULTIPLY + math.log2(t) + (t + 1) * log_p if t else -math.inf
     guess = guesses + np.logaddexp2(transform, TABLE + count)

@@ -31,7 +31,7 @@ INTRODUCTION = f"""\
 
 Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the learners in
 `docs/examples/` and of built-in ones, with `--seed {SEED}` and the ladder's own budgets.
-[What it means to pass a level](rungs.md). The ladder has {{rungs}} levels.
+[What it means to pass a level](ladders.md). The ladder has {{rungs}} levels.
 
 *Passes*: the highest level up to which the learner, with confidence 31/32 for each learner alone,
 solves more than half of the instances of every level. *Solved once*: the highest level on

@@ -2,7 +2,8 @@
 
 The navigation follows the links of index.md (extensions/navigation.py), keys such as [CL24] lead to
 the references (links.py), docstrings are plain text (docstrings.py), commands have their help from
-click (commands.py), formulas need no network (formulas.py).
+click (commands.py), tables of parameters are of what is declared (parameters.py), the gallery is of
+figures.toml (gallery.py), formulas need no network (formulas.py).
 """
 
 import sys
@@ -18,11 +19,14 @@ version = release = installed("hardness-toolkit")
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_click",
     "navigation",
     "docstrings",
     "commands",
+    "parameters",
+    "gallery",
     "links",
     "formulas",
 ]
@@ -47,6 +51,7 @@ html_show_sourcelink = False
 # What is public is what a package lists; its classes show what they define themselves.
 autodoc_default_options = {"members": True, "undoc-members": True, "special-members": "__call__"}
 autodoc_member_order = "bysource"
+autosummary_generate = False  # tables alone
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hardness.icl import onelayer, steps
-from hardness.icl.evidence import study
 from hardness.icl.gram import Layers
+from hardness.icl.onelayer import study
 from hardness.icl.prompts import Prompts
 from hardness.icl.train import train
 from hardness.icl.wishart import loss_on, moments

@@ -5,9 +5,12 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+import cli
 import hardness
+from hardness.report.figures import FIGURES
 from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +52,37 @@ def test_every_public_name_is_in_the_api(manual):
     for name in hardness.__all__:
         page = manual["api/hardness.html"]
         assert f'id="hardness.{name}"' in page or f'id="module-hardness.{name}"' in page, name
+
+
+def test_every_command_and_option_is_on_the_page_of_commands(manual):
+    def shown(command, *names):
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                yield "-".join([*names, parameter.opts[0].replace("--", "")])
+        for name, below in getattr(command, "commands", {}).items():
+            yield from shown(below, *names, name)
+
+    wanted = [*shown(cli.cli, "hardness")]
+    assert len(wanted) > 200
+    assert [one for one in wanted if f"cmdoption-{one}" not in manual["commands.html"]] == []
+
+
+def test_every_declared_parameter_is_on_the_page_of_parameters(manual):
+    families, _, learners = manual["parameters.html"].partition('id="of-learners"')
+    for page, kind in ((families, hardness.list_families), (learners, hardness.list_learners)):
+        for name in (entry["name"] for entry in next(iter(kind("list").data.values()))):
+            declared = kind("show", name).data["parameters"]
+            section = re.split(rf"<h3>.*>{name}</span>", page)[1] if declared else ""
+            rows = section.partition("</section>")[0]
+            missing = [one["name"] for one in declared if f'">{one["name"]}</span>' not in rows]
+            assert missing == [], name
+
+
+def test_every_figure_and_picture_is_in_the_gallery(manual):
+    page = manual["gallery.html"]
+    assert [name for name in FIGURES if f'">{name}</span>' not in page] == []
+    pictures = {path.name for path in (DOCS / "images").glob("*.svg")}
+    assert pictures == set(re.findall(r'src="_images/([\w-]+\.svg)"', page))
 
 
 def test_keys_lead_to_references(manual):

@@ -182,7 +182,7 @@ MISTAKES = """\
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
 2 learn staged nice:m=1,k=2,d=4 --save-layer n.json --out n.json | two names
 2 learn queries parity:d=8,m=2 --oracle adversary --tau 0.00000000001 | at least
-1 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
+2 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
 2 learn pooled parity:d=64,m=3 | follows every member
 2 learn queries parity:d=8,m=2 --transcript t.json | --transcript | --oracle adversary
 2 learn queries parity:d=8,m=2 --oracle stabbing | one of samples, exact, adversary

@@ -65,6 +65,12 @@ def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed):
     assert len(found.certificates) == 2
     named = ("--family", "signed.py:SignedMajority")
     OWN.clear()  # as in another process
+    missing = "No bounds are shown: name the family by --family path.py:Name."
+    assert missing in hardness("report", "c").out
+    found = hardness("report", "c", *named).out
+    assert "certified" in found
+    assert missing not in found
+    OWN.clear()
     assert hardness("report", "c", "--out", "r.html", *named).code == 0
     refused = hardness("report", "c", "--out", "r.html", "--force")
     assert refused.code == 1

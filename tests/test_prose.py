@@ -50,6 +50,7 @@ BANNED = {
     r"\bRosetta\b|\bportraits?\b|\bfront door\b|\bverbs?\b": "notions compared, label plot, API",
     r"\bof yours\b|\bof a user\b": "your X",
     r"\bcontested\b": "disputed",
+    r"(?<![\w.)\]…])\.\d": "a zero before the point",
 }
 # On pages that are not proofs a noun is repeated.
 REPEATED = {r"\b(?:that|those) of\b": "the noun again"}

@@ -157,16 +157,16 @@ LEARNERS = [
 PROBLEMS = [  # as `estimate` reads them, beyond families
     ("lwe:n=64,q=1,sigma=3", "got 1"),
     ("lwe:n=64,q=2^70000,sigma=3", "got 2^70000"),
-    ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
-    ("lwe:n=64,q=3329", "error=gaussian given with no size"),
+    ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian with sigma, eta"),
+    ("lwe:n=64,q=3329", "error=gaussian with no size"),
     ("lwe:n=64,q=3329,error=ternary,weight=8", "unknown parameter of lwe 'weight'"),
     (
         "lwe:n=64,q=3329,sigma=3,secret=range",
-        "secret=range given with no size: it needs spread=...",
+        "secret=range with no size: it needs spread=...",
     ),
-    ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
+    ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 with secret=gaussian"),
     ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
-    ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),
+    ("lwr:n=64,q=3329,p=7,sigma=2", "sigma with lwr"),
 ]
 UNFIT = [
     ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2^44"),

@@ -8,7 +8,7 @@ from cubature import cubature, hessian
 from rules import Adam, Momentum, State, clipped
 from sampled import batch, loss_and_gradient, predict, sample
 
-from hardness.icl import evaluate, gram
+from hardness.icl import gram
 from hardness.icl.prompts import Prompts
 from hardness.icl.steps import best_scalars
 from hardness.icl.wishart import moments
@@ -113,7 +113,7 @@ def test_weighted_gradients_and_second_derivatives_are_those_of_differences(free
     moving, q = 0.3 * generator(0, "layers").normal(size=(2, 3, 4, 4))
     p = moving if free == "both" else None
     grams, weights = (
-        evaluate.sample(WIDE, 0, "hessian", 30),
+        gram.sample(WIDE, 0, "hessian", 30),
         generator(0, "weights").uniform(size=30),
     )
     many = np.repeat(grams, [2, *[1] * 29], axis=0)

@@ -1,7 +1,7 @@
 """Holds what dual estimates assume against real short vectors: dual_vectors.py SPEC ZETA.
 
 Lattices of fresh instances are reduced without ZETA coordinates, and all guesses of these are
-summed up, as hardness/lwe/attacks/dual_guess.py counts it.
+summed up, as `dual_guess` in hardness/lwe/attacks/dual.py counts it.
 """
 
 import argparse
@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from hardness.attacks import dual
+from hardness.lwe.attacks.dual import ShortVectors
 from hardness.lwe.models import DEFAULT, log_delta
 from hardness.lwe.parameters import parse_parameters
-from hardness.lwe.short_vectors import ShortVectors
 from instances import parse
 from instances.samples import draw_samples
 

@@ -28,7 +28,7 @@ Three kinds of answers to how hard a family is, at one size each:
 - *Attacks*: the attack with the lowest [estimated](estimate.md) cost, and algorithms that are
   known to learn the family. The words behind a cost say how it is known: by an exact count of an
   algorithm's operations, by a formula or by a model. "None estimated" shows nothing about hardness;
-  [what binds whom](binding.md) has measured runs.
+  [which bound applies to whom](binding.md) has measured runs.
 
 What the lower bounds count:
 

@@ -11,8 +11,8 @@ from scipy.stats import chi2, norm
 from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 
 from hardness.learners.fitting import Data
-from hardness.learners.staged.body import Body, extract, support
 from hardness.learners.staged.net import ball, grid
+from hardness.learners.staged.paper import Body, extract, support
 from instances import parse
 from instances.streams import generator
 

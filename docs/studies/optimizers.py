@@ -22,8 +22,7 @@ from rules import Adam, Momentum, Rule, State, clipped
 from sampled import loss_and_gradient, sample
 from statement import Array, table
 
-from hardness.icl.evaluate import rare
-from hardness.icl.gram import Layers, losses
+from hardness.icl.gram import Layers, losses, rare
 from hardness.icl.prompts import Prompts
 from instances.streams import generator
 

@@ -11,8 +11,7 @@ from scipy.special import gammaln, ndtr, stdtr
 from scipy.stats import beta, binom, chi2
 from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 
-from hardness.learners.attention import columns, scores, softmax
-from hardness.learners.fitting import Data
+from hardness.learners.fitting import Data, columns, scores, softmax
 from hardness.learners.staged import agreement, moment
 from hardness.learners.staged.agreement import smallest
 from instances.layer import AttentionLayer, softmax_rows

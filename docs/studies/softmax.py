@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from statement import Array, table
 
-from hardness.icl.evaluate import scalar_reference
+from hardness.icl.gram import scalar_reference
 from hardness.icl.onelayer import least_loss, optimum
 from hardness.icl.prompts import Prompts
 from instances.streams import generator

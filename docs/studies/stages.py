@@ -11,8 +11,7 @@ import numpy as np
 from statement import Array, Measured, Predicted, equal, exponent, main, mean, share
 
 from hardness.learners import Hypothesis
-from hardness.learners.fitting import relative_error
-from hardness.learners.matching import match
+from hardness.learners.fitting import match, relative_error
 from hardness.oracles import Budget
 from hardness.runs.least import Bracket, rank, search
 from hardness.runs.registry import parse_learner

@@ -16,8 +16,7 @@ from scipy.special import betainc, chdtri, ndtr, roots_genlaguerre
 from scipy.stats import nbinom
 from statement import Array, Measured, Predicted, equal, exactly, main, mean
 
-from hardness.learners.attention import columns, linearize, softmax_slope
-from hardness.learners.fitting import Data
+from hardness.learners.fitting import Data, columns, linearize, softmax_slope
 from hardness.learners.staged.moment import moment
 from instances import parse
 from instances.family import Instance

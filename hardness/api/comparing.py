@@ -138,7 +138,7 @@ def least(
 
 
 def ladders(ladder: str | None = None) -> "Answer":
-    """List the ladders, or the rungs of one by its name; raises UsageError.
+    """List the ladders, or the levels of one by its name; raises UsageError.
 
     >>> ladders("parity-v1").data["rungs"][0]["spec"]
     'parity:d=8,m=1,noise=0,rho=3'
@@ -154,7 +154,7 @@ def ladders(ladder: str | None = None) -> "Answer":
         data = chosen.to_dict()
         return Answer(data=data, told=ladder_words(chosen), rows=data["rungs"])
     every = tuple(LADDERS.values())
-    rows = [{"name": one.name, "rungs": len(one.rungs), "about": one.about} for one in every]
+    rows = [{"name": one.name, "levels": len(one.rungs), "about": one.about} for one in every]
     data = {"ladders": [one.to_dict() for one in every]}
     return Answer(data=data, told=ladders_table(every), rows=rows)
 
@@ -169,14 +169,14 @@ def stress(
     seed: int | None = None,
     **more: Unpack[KeptRuns],
 ) -> "Stress":
-    """Let learners climb a ladder until each passes on none of the seeds of a rung.
+    """Run learners on a ladder, level by level, until each solves no instance of one.
 
     learner: one or several. ladder: by its name or FILE.toml, or on: SPECs, a ladder of your own in
     this order.
-    seeds: instances of each rung; at least 5 by which a rung can be held at 95 %. Instances are
+    seeds: instances of each level; at least 5 to pass a level at 95 %. Instances are
     fresh: their seeds come from the operating system, or from `seed`. reference: learners to
     compare with, None for those of the ladder, "none" for none. more: of `KeptRuns`; a limit
-    replaces that of every rung. Raises UsageError.
+    replaces that of every level. Raises UsageError.
 
     >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
     >>> found.climbs[0].held
@@ -207,7 +207,7 @@ def stress(
         progress.note(said)
     asked = planned(names, chosen, seeds, seed, limit, beside)
     total = len(asked.learners) * len(chosen.rungs) * seeds
-    with kept(how, asked, total, "climbing") as (asked, do, keep):
+    with kept(how, asked, total, "running") as (asked, do, keep):
         found = done(asked, do)
         keep(found)
     return found

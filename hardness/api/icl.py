@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from hardness.icl.prompts import Prompts
-    from hardness.icl.study import Study as Studied
+    from hardness.icl.prompts import Study as Studied
     from instances.result import Answer
 
 FILES = ("results.json", "figure.svg")  # of the folder `out`
@@ -91,7 +91,7 @@ def optimum(
     >>> optimum(d=1, n=4, samples=200).data["exact"]
     '1/3'
     """
-    from hardness.icl.evidence import study
+    from hardness.icl.onelayer import study
 
     samples = None if samples is None else integral("samples", samples, 2)
     return _answer(study(_law(given), samples, _seed(given)), given)
@@ -102,7 +102,7 @@ def steps(*, layers: int = 4, **given: Unpack[Study]) -> "Answer":
 
     For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
     """
-    from hardness.icl.exact import exact_curves
+    from hardness.icl.steps import exact_curves
 
     law, layers = _law(given), integral("layers", layers, 1)
     if not law.inverse:

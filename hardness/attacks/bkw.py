@@ -10,7 +10,7 @@ solved in the same way. A secret is claimed if the samples confirm it, before an
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,7 @@ _BRANCHES = 3  # of them that are followed: a label may not tell s from -s after
 Labels = NDArray[np.float64] | NDArray[np.complex128]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlocksPlan:
+class BlocksPlan(NamedTuple):
     """Rounds, coordinates that a round clears, coordinates in the transform, samples to start with.
 
     kept: samples in a round; amplified: whether sums of pairs of the samples start it.
@@ -78,10 +77,7 @@ def character(family: Modular) -> tuple[Labels, float]:
     w = np.exp(2j * np.pi * np.arange(q) / q)
     if family.errors is None:
         share = np.bincount(family.table, minlength=levels) / q
-        mean = np.bincount(family.table, w.real, levels) + 1j * np.bincount(
-            family.table, w.imag, levels
-        )
-        labels = mean / (share * q)
+        labels = _added(family.table, w, levels) / (share * q)
     else:
         share = np.full(q, 1 / q)
         labels = w * complex(family.chances @ np.conj(w))
@@ -101,20 +97,20 @@ def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan |
     >>> choose(2, 32, 0.8)
     BlocksPlan(rounds=2, block=10, last=12, samples=3075, kept=3075, amplified=False)
     """
-    best: tuple[float, BlocksPlan] | None = None
+    plans = list[BlocksPlan]()
     for last in range(1, n + 1):
         if q**last > _MOST_ENTRIES:
             break
         for rounds in range(0 if last == n else 1, _MOST_ROUNDS + 1 if last < n else 1):
             block = -(-(n - last) // rounds) if rounds else 0
-            for amplified in (False, True):
+            for amplified in (False, True) if have else (False,):
                 plan = _plan(q, last, rounds, block, gain, amplified)
-                if plan is None or (have is None and amplified) or plan.samples > (have or 2**62):
-                    continue
-                work = (rounds + amplified + 1) * plan.kept * n + last * q**last
-                if best is None or work < best[0]:
-                    best = work, plan
-    return best and best[1]
+                plans += [plan] if plan and plan.samples <= (have or 2**62) else []
+
+    def work(p: BlocksPlan) -> int:
+        return (p.rounds + p.amplified + 1) * p.kept * n + p.last * q**p.last
+
+    return min(plans, key=work, default=None)
 
 
 def _plan(
@@ -129,22 +125,14 @@ def _plan(
     if kept > _MOST_SAMPLES:
         return None
     samples = math.ceil(math.sqrt(2 * kept)) + 1 if amplified else kept
-    return BlocksPlan(
-        rounds=rounds, block=block, last=last, samples=samples, kept=kept, amplified=amplified
-    )
+    return BlocksPlan(rounds, block, last, samples, kept, amplified)
 
 
 def clear(rows: Rows, block: int, count: int) -> Rows:
-    """Clear the first coordinates: differences of samples, or sums, that agree in them. [LF06]
-
-    At most `count`, near pairs first. The cleared coordinates are cut off.
-    """
+    """Clear, and cut off, the first coordinates by at most `count` differences. [LF06]"""
     q, block = rows.q, min(block, rows.a.shape[1])
-    key = np.zeros(len(rows.a), np.int64)
-    mirror = np.zeros(len(rows.a), np.int64)
-    for j in range(block):
-        column = rows.a[:, j].astype(np.int64)
-        key, mirror = key * q + column, mirror * q + (q - column) % q
+    first = rows.a[:, :block]
+    key, mirror = _numbered(first, q), _numbered((q - first) % q, q)
     a, labels = rows.a, rows.labels
     flip = mirror < key
     if flip.any():
@@ -171,9 +159,7 @@ def scores(rows: Rows) -> NDArray[np.float64]:
     Divided by the root of the number of samples, so that all but the true one are about 1 in size.
     """
     q, n = rows.q, rows.a.shape[1]
-    place = np.zeros(len(rows.a), np.int64)
-    for j in range(n):
-        place = place * q + rows.a[:, j]
+    place = _numbered(rows.a, q)
     root = math.sqrt(max(1, len(place)))
     if q == 2:
         out = np.bincount(place, np.real(rows.labels), 2**n) / root
@@ -181,18 +167,23 @@ def scores(rows: Rows) -> NDArray[np.float64]:
         return out
     from scipy.fft import fftn
 
-    values = np.bincount(place, rows.labels.real, q**n) + 1j * np.bincount(
-        place, rows.labels.imag, q**n
-    )
-    return np.asarray(fftn(values.reshape((q,) * n)).real.reshape(-1) / root)
+    values = _added(place, rows.labels, q**n).reshape((q,) * n)
+    return np.asarray(fftn(values).real.reshape(-1) / root)
+
+
+def _numbered(a: NDArray[np.unsignedinteger], q: int) -> NDArray[np.int64]:
+    """Read rows (N, n) as numbers to the base q: (N,)."""
+    return a.astype(np.int64) @ q ** np.arange(a.shape[1])[::-1]
+
+
+def _added(places: NDArray[np.integer[Any]], values: Labels, size: int) -> Labels:
+    """Add up complex values at places: (size,)."""
+    return np.bincount(places, values.real, size) + 1j * np.bincount(places, values.imag, size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bkw(SecretSearch):
-    """Runs BKW in some orders of the coordinates, the same in all runs.
-
-    Fewer samples than its plan takes are amplified.
-    """
+    """Runs BKW in some orders of the coordinates, the same in all runs; amplifies few samples."""
 
     name: ClassVar[str] = "bkw"
     about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
@@ -243,11 +234,8 @@ def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | No
         partial = np.zeros(family.n, np.int64)
         partial[order[missing:]] = tail
         turned = labels * np.exp(-2j * np.pi * dot(gathered.a, partial, q) / q)
-        rows = Rows(
-            q=q,
-            a=gathered.a[:, order[:missing]].astype(narrow),
-            labels=turned.real if q == 2 else turned,
-        )
+        left: Any = gathered.a[:, order[:missing]].astype(narrow)
+        rows = Rows(q=q, a=left, labels=turned.real if q == 2 else turned)
         if plan.amplified:
             rows = clear(rows, 0, plan.kept)  # the differences of any pairs
         for _ in range(plan.rounds):

@@ -62,15 +62,12 @@ def weights(family: Modular) -> Sequence[int]:
 
 def enumeration(gathered: Samples) -> SparseSearch:
     """Prepare the search through all vectors that could be the secret of samples."""
-    family = gathered.family
-    cost = costs(gathered)
+    family, cost = gathered.family, costs(gathered)
     if family.q == 2:  # errors are counted after 64, 128, ... samples: all of them cost the same
         ends = np.minimum(np.arange(64, len(gathered) + 64, 64), len(gathered))
-        return ParitySearch(
-            columns=pack(1 - 2 * gathered.a.T),
-            codes=pack(1 - 2 * gathered.b),
-            limits=cost.limits[ends - 1] // cost.tables.max(),
-        )
+        packed, codes = pack(1 - 2 * gathered.a.T), pack(1 - 2 * gathered.b)
+        limits = cost.limits[ends - 1] // cost.tables.max()
+        return ParitySearch(columns=packed, codes=codes, limits=limits)
     values = np.array(nonzero_values(family), np.int64)
     require_memory(24 * len(values) * gathered.a.size, f"the multiples of samples of {family.spec}")
     columns = values[:, None, None] * gathered.a.T % family.q

@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
     secret: Secret
 
 
-class Attack(BuiltIn, ABC):
+class Attack(BuiltIn):
     """A learner that looks for the secret of the linear forms of a family, and for nothing else."""
 
     view: ClassVar[View] = "z"
@@ -62,18 +62,9 @@ class Attack(BuiltIn, ABC):
         """Return why it cannot attack such linear forms, or None."""
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Look for the secret; raises UsageError if the family lacks what it needs."""
-        forms = oracle.family.linear_forms or oracle.family.refuse("linear_forms")
-        return self.attack(oracle, forms)
-
-    @abstractmethod
-    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
-        """Look for the secret of linear forms by examples."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class SecretSearch(Attack):
+class SecretSearch(Attack, ABC):
     """An attack that proposes secrets by `samples` samples, until they confirm one.
 
     samples: 0 for as many as it takes to confirm a secret.
@@ -84,8 +75,9 @@ class SecretSearch(Attack):
 
     samples: Annotated[int, Range(0)] = 0
 
-    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Gather samples, weigh the candidates that they give, and conclude."""
+        forms = oracle.family.linear_forms or oracle.family.refuse("linear_forms")
         gathered, details, best = self.gather(oracle, forms), dict[str, Any](), None
         threshold = evidence_threshold(forms)
         for secret in self.candidates(gathered, details):
@@ -155,7 +147,7 @@ def samples_to_confirm(family: Modular) -> int:
     58
     """
     mean = family.information
-    unrelated = f"labels of {family} do not depend on the secret: lower the error"
+    unrelated = f"{family}: labels do not depend on the secret: lower the error"
     require(mean > _LEAST_BITS, unrelated)
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)
@@ -260,23 +252,17 @@ def costs(gathered: Samples) -> Costs:
     best = bits.max(axis=1, keepdims=True, initial=0.0)
     scaled = np.minimum(COST_UNIT * (best - bits), IMPOSSIBLE - 1)
     table = np.rint(np.where(bits > -np.inf, scaled, IMPOSSIBLE)).astype(np.uint16)
-    limits = _limits(gathered, table[0, -t % q])
+    limits = np.zeros(len(gathered), np.int64)
+    if family.errors is not None:
+        from scipy.special import logsumexp  # which linear algebra does without
+
+        # Chernoff's bound on what the true secret costs after 1, 2, ... samples but for REJECTED.
+        likely, counts = family.chances > 0, np.arange(1, len(gathered) + 1)
+        cost = table[0, -t % q][likely] / COST_UNIT
+        moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
+        spare, bound = math.log(len(gathered) / REJECTED), counts * cost.max()
+        for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of all
+            np.minimum(bound, (moment / slope) * counts + spare / slope, out=bound)
+        limits = np.floor(COST_UNIT * bound).astype(np.int64)
     doubled = np.ascontiguousarray(np.tile(table, 2))
     return Costs(tables=doubled, rows=rows, shifts=shifts, limits=limits)
-
-
-def _limits(gathered: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64]:
-    """Bound by Chernoff what the true secret costs after 1, 2, ... samples but for REJECTED."""
-    family, counts = gathered.family, np.arange(1, len(gathered) + 1)
-    if family.errors is None:
-        return np.zeros(len(gathered), np.int64)
-    likely = family.chances > 0
-    cost = by_error[likely] / COST_UNIT
-    from scipy.special import logsumexp  # which linear algebra does without
-
-    moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
-    spare = math.log(len(gathered) / REJECTED)
-    bound = counts * cost.max()
-    for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of them all
-        np.minimum(bound, (moment / slope) * counts + spare / slope, out=bound)
-    return np.floor(COST_UNIT * bound).astype(np.int64)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammaln
 
 from hardness.attacks.core import SPARE_BITS, is_member
-from hardness.attacks.elimination import independent, inverse
+from hardness.attacks.elimination import entries, independent, inverse
 from instances.family import Secret
 from instances.lwe import Modular
 from instances.residues import centred, dot, factors
@@ -74,8 +74,7 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     [0, 4]
     """
     family, q = samples.family, samples.q
-    rng = generator(0, "rows that count", family.seed_spec)
-    exact = family.interval == 1
+    rng, exact = generator(0, "rows that count", family.seed_spec), family.interval == 1
     rows = np.column_stack([samples.a, samples.b]) if exact else samples.a
     kept = distinct(rows, q)
     columns, rank = _columns(samples.a[kept], q, rng)
@@ -141,10 +140,7 @@ def _first(keys: NDArray[np.integer[Any]]) -> Rows:
 
 
 def _primitive(rows: Residues, p: int, exponent: int) -> tuple[Rows, Residues]:
-    """Divide rows mod p^exponent by the power of p that they share, and make the first unit 1.
-
-    Returns the exponents of those powers, (N,), and the rows.
-    """
+    """Divide rows by the power of p they share, and make the first unit 1: exponents (N,), rows."""
     out, shared = rows % p**exponent, np.full(len(rows), exponent)
     for power in reversed(range(exponent)):
         shared[(out % p ** (power + 1)).any(axis=1)] = power
@@ -171,8 +167,7 @@ def _basis(rows: Residues, q: int, rng: np.random.Generator) -> Rows:
 
 def _coefficients(rows: Residues, basis: Residues, q: int) -> Residues:
     """Compute the X with rows = X basis mod q: (N, D), (D, D) -> (N, D)."""
-    matrix = np.array([int(v) for v in inverse(basis, q).entries()], np.int64)
-    return _product(rows, matrix.reshape(basis.shape), q)
+    return _product(rows, entries(inverse(basis, q)), q)
 
 
 def _product(left: Residues, right: Residues, q: int) -> Residues:

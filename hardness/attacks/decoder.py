@@ -41,10 +41,7 @@ _FLAT = 1e-12  # of the variance of predictions: nothing was learned
 
 @dataclass(frozen=True, kw_only=True)
 class Decoder:
-    """A learner of labels as a search for the secret: "decode:LEARNER".
-
-    learner: it learns as ever from the examples after those that verify a candidate.
-    """
+    """A learner of labels as a search for the secret: "decode:LEARNER", read by fresh samples."""
 
     name: ClassVar[str] = PREFIX
     revision: ClassVar[int] = 2
@@ -179,17 +176,11 @@ class _Reader:
         return np.array(out) / float((self.there**2).mean())
 
     def _ask(self, places: Sequence[int] = (), x: int = 0) -> Array:
-        """The factor predicted at open tokens that show a, moved by x at places: (N,).
-
-        Raises Spent.
-        """
-        rows = max(1, _AT_ONCE // (2 * self.forms.d))
-        return np.concatenate(
-            [
-                self._ask_some(start, min(rows, self.points - start), list(places), x)
-                for start in range(0, self.points, rows)
-            ]
-        )
+        """The factor predicted at open tokens of a moved by x at places: (N,); raises Spent."""
+        rows, points = max(1, _AT_ONCE // (2 * self.forms.d)), self.points
+        starts = range(0, points, rows)
+        parts = [self._ask_some(s, min(rows, points - s), list(places), x) for s in starts]
+        return np.concatenate(parts)
 
     def _ask_some(self, start: int, count: int, places: list[int], x: int) -> Array:
         self.meter.require_time()
@@ -209,10 +200,7 @@ class _Reader:
 
 
 def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:
-    """Find the shapes, all scaled alike, that are nearest to curves: (n,), and the scale.
-
-    Where a hypothesis errs, all products of two points shrink alike.
-    """
+    """Find the shapes, all scaled alike as errors shrink them, nearest to curves: (n,), scale."""
 
     def off(scale: float) -> Array:
         return np.asarray(((curves[:, None] - scale * shapes) ** 2).sum(axis=2))

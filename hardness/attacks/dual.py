@@ -88,12 +88,9 @@ class ReducedSamples:
         exact = np.float64 if most < 1 << 53 else np.int64  # the first is much faster
         table = rows.astype(exact) @ np.column_stack([gathered.a, gathered.b]).astype(exact)
         table = centred(table.astype(np.int64), gathered.q)
-        return ReducedSamples(
-            samples=gathered,
-            a=table[:, :-1],
-            b=table[:, -1] - (error.mean if error else 0.0) * rows.sum(axis=1),
-            deviation=(error.deviation if error else 0.0) * lengths,
-        )
+        mean, deviation = (error.mean, error.deviation * lengths) if error else (0.0, 0.0 * lengths)
+        b = table[:, -1] - mean * rows.sum(axis=1)
+        return ReducedSamples(samples=gathered, a=table[:, :-1], b=b, deviation=deviation)
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
@@ -103,16 +100,12 @@ class ReducedSamples:
     def noise(self, inside: NDArray[np.int64]) -> NDArray[np.float64]:
         """The deviation of b' less what the other columns make of the secret: (N,)."""
         deviation = self.samples.family.secrets.moments[1]
-        return np.hypot(
-            self.deviation, deviation * np.sqrt((self.a[:, inside].astype(float) ** 2).sum(axis=1))
-        )
+        lengths = np.sqrt((self.a[:, inside].astype(float) ** 2).sum(axis=1))
+        return np.hypot(self.deviation, deviation * lengths)
 
 
 def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
-    """Write the basis of all (w x, v y), y = x A mod q, of A (m, k), and the scale w/v near ratio.
-
-    ratio: of the deviations of errors and of entries of the secret.
-    """
+    """Write a basis of all (w x, v y), y = x A mod q, of A (m, k); the scale w/v is near ratio."""
     m, k = a.shape
     scale = Fraction(max(ratio, 1 / _GRAIN)).limit_denominator(_GRAIN)
     basis = np.zeros((m + k, m + k), np.int64)
@@ -184,8 +177,7 @@ class Sums:
         both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
         start = self._at(self._entries)
         kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
-        step = max(1, _AT_ONCE // max(both.shape))
-        most = min(weight, len(self._places))
+        step, most = max(1, _AT_ONCE // max(both.shape)), min(weight, len(self._places))
 
         def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
             """Sum up at heads (some, size) with one entry more, then lengthen those."""
@@ -205,14 +197,12 @@ class Sums:
 
         if most:
             lengthen(start[None], np.zeros((1, 0), np.intp))
-        return [(score, self._guess(chosen, others)) for score, chosen in kept if score > -np.inf]
-
-    def _guess(self, columns: tuple[int, ...], others: NDArray[np.intp]) -> Secret:
-        out = [0] * len(self._entries)
-        for one in columns:
-            place, value = divmod(one, len(others))
-            out[int(self._places[place])] = int(self._values[others[value]])
-        return tuple(out)
+        guesses = np.zeros((len(kept), len(self._entries)), np.int64)
+        for guess, (_, chosen) in zip(guesses, kept, strict=True):
+            place, value = np.divmod(np.array(chosen, np.intp), len(others))
+            guess[self._places[place]] = self._values[others[value]]
+        pairs = zip(kept, guesses.tolist(), strict=True)
+        return [(score, tuple(guess)) for (score, _), guess in pairs if score > -np.inf]
 
     def climb(self, guess: Secret) -> Secret:
         """Move single entries, guessed or not, while the sum grows."""
@@ -276,8 +266,7 @@ class Dual(LatticeAttack):
         d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
         reduction by delta reaches. [MR09]
         """
-        low = math.log(root_hermite(self.block))
-        gain = math.log(max(2.0, forms.q / _ratio(forms)))
+        low, gain = math.log(root_hermite(self.block)), math.log(max(2.0, forms.q / _ratio(forms)))
         k = min(forms.n - self.zeta, gain / (4 * low))
         return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
 

@@ -51,10 +51,11 @@ class ModLinear(Attack):
             return f"checks must be at least {least} for a secret mod {forms.q}, got {self.checks}"
         return None
 
-    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
-        family, least = oracle.family, forms.n + self.checks
-        drawn = Samples.none(forms)
+        family = oracle.family
+        forms = family.linear_forms or family.refuse("linear_forms")
+        least, drawn = forms.n + self.checks, Samples.none(forms)
         require_memory(_NUMBER_BYTES * least * forms.n, f"{least} equations")
         while len(drawn) < least or len(independent(drawn.a, forms.q)) < forms.n:
             drawn = Samples.join((drawn, gather(oracle, max(least - len(drawn), _MORE))))
@@ -62,9 +63,8 @@ class ModLinear(Attack):
         wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
         if wrong or secret is None or not is_member(forms, secret):
-            return nothing(
-                family, Outcome.NO_CLAIM, reason=_NOISY, samples=len(drawn), contradictions=wrong
-            )
+            details = {"samples": len(drawn), "contradictions": wrong}
+            return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, **details)
         return member(family, family.from_linear(secret), samples=len(drawn))
 
 
@@ -78,9 +78,11 @@ class Elimination(Attack):
 
     checks: Annotated[int, Range(SPARE_BITS)] = 32
 
-    def attack(self, oracle: ExampleOracle, forms: Modular) -> Hypothesis:
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
-        family, n = require_coded(oracle.family), forms.n
+        family = require_coded(oracle.family)
+        forms = family.linear_forms or family.refuse("linear_forms")
+        n = forms.n
         system, used = LinearSystem(forms.d), 0
         details: dict[str, Any] = {}
         while system.rank < n or used < n + self.checks:
@@ -90,9 +92,8 @@ class Elimination(Attack):
             conflicts = system.add_equations(words, labels)
             details = {"rank": system.rank, "equations": used}
             if conflicts:
-                return nothing(
-                    family, Outcome.NO_CLAIM, reason=_NOISY, contradictions=conflicts, **details
-                )
+                details["contradictions"] = conflicts
+                return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, **details)
             oracle.meter.offer(nothing(family, **details))
         bits = tuple(int(bit) for bit in system.solution()[1:])
         if not is_member(forms, bits):
@@ -101,10 +102,7 @@ class Elimination(Attack):
 
 
 def equations(examples: Examples) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Read equations <a, s> = b off the examples of parities whose label is unknown.
-
-    Returns words (N, words), bit j + 1 being a_j, and the bits b (N,).
-    """
+    """Read <a, s> = b off open parities: words (N, words), bit j + 1 being a_j, and bits b (N,)."""
     packed = as_coded(examples)
     opened = packed.family.open(packed.words)
     words = packed.words[opened, 0] ^ packed.words[opened, 1]
@@ -122,9 +120,7 @@ def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
     """
     rows = independent(a, q)
     if len(rows) < a.shape[1]:
-        raise UsageError(
-            f"the rank must be {a.shape[1]}, got {len(a)} equations of rank {len(rows)}"
-        )
+        raise UsageError(f"the rank must be {a.shape[1]}, got {len(rows)} of {len(a)} equations")
     right = nmod_mat(len(rows), 1, b[rows].tolist(), q)
     return tuple(int(v) for v in (inverse(a[rows], q) * right).entries())
 
@@ -152,8 +148,7 @@ def independent(a: NDArray[np.int64], q: int) -> list[int]:
 def _basis(a: NDArray[np.int64], p: int) -> list[int]:
     """Find the first rows that are independent modulo a prime."""
     reduced, rank = _matrix(a.T, p).rref()
-    values = np.array([int(v) for v in reduced.entries()], bool).reshape(a.shape[::-1])
-    return [int(row.argmax()) for row in values[:rank]]
+    return [int(row.argmax()) for row in entries(reduced)[:rank] != 0]
 
 
 def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
@@ -168,16 +163,19 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
     """
     inverted = nmod_mat(len(a), len(a), q)
     for p, exponent in factors(q):
-        part = _matrix(a, p).inv()
         power, exact = p**exponent, _matrix(a, p**exponent)
-        part = nmod_mat(len(a), len(a), [int(v) for v in part.entries()], power)
+        part = _matrix(entries(_matrix(a, p).inv()), power)
         for _ in range((exponent - 1).bit_length()):
             part = part * 2 - part * exact * part
         rest = q // power
-        inverted += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
-            rest * pow(rest, -1, power) % q
-        )
+        inverted += _matrix(entries(part), q) * (rest * pow(rest, -1, power) % q)
     return inverted
+
+
+def entries(matrix: nmod_mat) -> NDArray[np.int64]:
+    """Read a matrix: entries in 0 .. q-1."""
+    numbers = np.array([int(v) for v in matrix.entries()], np.int64)
+    return numbers.reshape(matrix.nrows(), matrix.ncols())
 
 
 def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:

@@ -94,7 +94,12 @@ def reduce(basis: Basis, blocks: Iterable[int], seed: int) -> Iterator[tuple[int
     >>> [(block, reduced[0].tolist()) for block, reduced in reduce(basis, [], seed=0)]
     [(2, [1, 2, -2])]
     """
-    rows = _lll(basis)
+    rows: list[list[int]] = []
+    bits = len(basis) * math.log2(max(2, int(abs(basis).max())))
+    step = len(basis) if bits < _SMALL else _ROWS
+    for start in range(0, len(basis), step):  # between them Ctrl-C is heard
+        more = fmpz_mat(rows + basis[start : start + step].tolist()).lll()
+        rows = [[int(v) for v in row] for row in more.tolist()]
     yield LLL_BLOCK, np.array(rows, np.int64)
     blocks = [block for block in blocks if block > LLL_BLOCK]
     if not blocks:
@@ -113,17 +118,6 @@ def reduce(basis: Basis, blocks: Iterable[int], seed: int) -> Iterator[tuple[int
         reduced = np.zeros(basis.shape, np.int64)
         matrix.to_matrix(reduced)
         yield block, reduced
-
-
-def _lll(basis: Basis) -> list[list[int]]:
-    """Reduce a basis by LLL, some rows more each time: between them Ctrl-C is heard."""
-    rows: list[list[int]] = []
-    bits = len(basis) * math.log2(max(2, int(abs(basis).max())))
-    step = len(basis) if bits < _SMALL else _ROWS
-    for start in range(0, len(basis), step):
-        more = fmpz_mat(rows + basis[start : start + step].tolist()).lll()
-        rows = [[int(v) for v in row] for row in more.tolist()]
-    return rows
 
 
 def require_fpylll() -> Any:

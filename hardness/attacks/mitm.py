@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,8 @@ class MeetInTheMiddle(SecretSearch):
     def sample_count(self, forms: Modular) -> int:
         """Count the samples that all keys take, and that confirm a secret."""
         chosen = plan(forms)
-        require_memory(
-            2 * chosen.bytes, f"the list of sorted half secrets of {forms.spec}{_advice(forms)}"
-        )
+        listed = f"the list of sorted half secrets of {forms.spec}{_advice(forms)}"
+        require_memory(2 * chosen.bytes, listed)
         return max(samples_to_confirm(forms), chosen.keyed * chosen.blocks)
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
@@ -88,25 +87,14 @@ def meet(
     some = gathered.take(np.roll(np.arange(len(gathered)), -chosen.keyed * block)[: chosen.samples])
     values = np.array(nonzero_values(family), np.int64)
     columns = (values[:, None, None] * some.a.T % family.q).astype(np.uint32)
-    light = family.h // 2
-    weights = ((light,), (family.h - light,)) if family.h else (None, None)
-    places = turned[: n // 2], turned[n // 2 :]
-    left, right = (
-        HalfSums(
-            columns=np.ascontiguousarray(columns[:, part]),
-            q=family.q,
-            weights=weight or tuple(range(len(part) + 1)),
-        )
-        for part, weight in zip(places, weights, strict=True)
-    )
-    interval = explained(family)
-    fit = PairFit(
-        **vars(costs(some)),
-        low=interval.low,
-        width=interval.width,
-        keyed=chosen.keyed,
-        buckets=chosen.buckets,
-    )
+    places, halves = (turned[: n // 2], turned[n // 2 :]), list[HalfSums]()
+    for part, weight in zip(places, (family.h // 2, family.h - family.h // 2), strict=True):
+        weights = (weight,) if family.h else tuple(range(len(part) + 1))
+        some_columns = np.ascontiguousarray(columns[:, part])
+        halves.append(HalfSums(columns=some_columns, q=family.q, weights=weights))
+    (left, right), interval = halves, explained(family)
+    span: Any = {"low": interval.low, "width": interval.width}
+    fit = PairFit(**vars(costs(some)), **span, keyed=chosen.keyed, buckets=chosen.buckets)
     ordered = SortedSums(right.sums(0, len(right)), fit)
     for start in range(0, chosen.left, step):
         tried, pair = ordered.cheapest_pair(left.sums(start, step))
@@ -114,9 +102,8 @@ def meet(
             yield tried, None
             continue
         secret = np.zeros(n, np.int64)
-        for half, entries in zip(
-            places, (left.entries(start + pair[0]), right.entries(pair[1])), strict=True
-        ):
+        found = left.entries(start + pair[0]), right.entries(pair[1])
+        for half, entries in zip(places, found, strict=True):
             for j, number in entries:
                 secret[half[j]] = values[number]
         yield tried, tuple(secret.tolist())
@@ -135,8 +122,7 @@ class Explained:
     hit: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class MiddlePlan:
+class MiddlePlan(NamedTuple):
     """Sizes of the halves, samples in a key, parts of Z_q, blocks of samples, samples in a list.
 
     work: pairs and parts that are looked at in one rotation, about; bytes: of the sorted list.
@@ -166,21 +152,13 @@ def explained(family: Modular) -> Explained:
         low = np.array([int(np.argmax(family.table == c)) for c in range(len(width))])
         return Explained(low=low, width=width, share=width / q, hit=1.0)
     by_sum = family.chances[-np.arange(q) % q]
-    low_end = high_end = int(by_sum.argmax())
-    mass = float(by_sum[low_end])
-    while mass < 1 - _RARE and high_end - low_end + 1 < max(1, q // 2):
-        if by_sum[(low_end - 1) % q] > by_sum[(high_end + 1) % q]:
-            low_end -= 1
-            mass += float(by_sum[low_end % q])
-        else:
-            high_end += 1
-            mass += float(by_sum[high_end % q])
-    return Explained(
-        low=np.array([low_end % q]),
-        width=np.array([high_end - low_end + 1]),
-        share=np.ones(1),
-        hit=min(mass, 1.0),
-    )
+    first = last = int(by_sum.argmax())
+    mass = float(by_sum[first])
+    while mass < 1 - _RARE and last - first + 1 < max(1, q // 2):
+        more = max(last + 1, first - 1, key=lambda t: by_sum[t % q])
+        first, last, mass = min(first, more), max(last, more), mass + float(by_sum[more % q])
+    low, width = np.array([first % q]), np.array([last - first + 1])
+    return Explained(low=low, width=width, share=np.ones(1), hit=min(mass, 1.0))
 
 
 @cache
@@ -196,7 +174,7 @@ def plan(family: Modular, at_most: int | None = None) -> MiddlePlan:
     if at_most is not None:
         count = min(count, at_most)
     buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
-    best: tuple[float, int, int, int] | None = None
+    best, wide = None, 2 if family.q <= 1 << 16 else 4
     for many in sorted(buckets):
         spans = np.minimum(many, (where.width - 1) * many / family.q + 1)
         span = float(where.share @ spans)
@@ -205,20 +183,12 @@ def plan(family: Modular, at_most: int | None = None) -> MiddlePlan:
                 break
             blocks = _blocks(where.hit**keyed)
             each = span**keyed * keyed + right * (span / many) ** keyed + count
-            if best is None or left * each * blocks < best[0] * best[3]:
-                best = left * each, keyed, many, blocks
+            if best is None or left * each * blocks < best.work * best.blocks:
+                samples, work = max(count, keyed), left * each
+                size = right * (wide * samples + 24) + 8 * many**keyed
+                best = MiddlePlan(left, right, keyed, many, blocks, samples, work, size)
     assert best is not None
-    (work, keyed, many, blocks), wide = best, 2 if family.q <= 1 << 16 else 4
-    return MiddlePlan(
-        left=left,
-        right=right,
-        keyed=keyed,
-        buckets=many,
-        blocks=blocks,
-        samples=max(count, keyed),
-        work=work,
-        bytes=right * (wide * max(count, keyed) + 24) + 8 * many**keyed,
-    )
+    return best
 
 
 def stride(n: int) -> int:
@@ -227,8 +197,7 @@ def stride(n: int) -> int:
     >>> stride(40), stride(1)
     (17, 1)
     """
-    near = round(n * (3 - math.sqrt(5)) / 2)
-    steps = range(1, n + 1)
+    near, steps = round(n * (3 - math.sqrt(5)) / 2), range(1, n + 1)
     return min((s for s in steps if math.gcd(s, n) == 1), key=lambda s: (abs(s - near), -s))
 
 

@@ -7,6 +7,7 @@ the normal form [ACPS09]. It needs errors that are small and not 0. What a short
 claimed if all samples confirm it.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from flint import nmod_mat
 from numpy.typing import NDArray
 
 from hardness.attacks.core import gather, samples_to_confirm
-from hardness.attacks.elimination import independent, inverse
+from hardness.attacks.elimination import entries, independent, inverse
 from hardness.attacks.lattice import (
     Basis,
     LatticeAttack,
@@ -30,7 +31,7 @@ from hardness.oracles import ExampleOracle, Spent
 from instances.family import Secret
 from instances.lwe import Modular
 from instances.parameters import Range
-from instances.residues import dot
+from instances.residues import centred, dot
 from instances.samples import Samples
 from instances.streams import generator
 
@@ -81,8 +82,8 @@ class Embedding:
         rows = np.zeros((m + n + 1, n + m + 1), np.int64)
         rows[:m, n:-1] = f.we * q * np.eye(m, dtype=np.int64)
         rows[m:-1, :n] = f.wx * np.eye(n, dtype=np.int64)
-        rows[m:-1, n:-1] = f.we * _half(-self.a.T, q)
-        rows[-1, :n], rows[-1, n:-1] = -f.cx, f.we * _half(labels, q) - f.ce
+        rows[m:-1, n:-1] = f.we * centred(-self.a.T, q)
+        rows[-1, :n], rows[-1, n:-1] = -f.cx, f.we * centred(labels, q) - f.ce
         rows[-1, -1] = f.tau
         return rows
 
@@ -96,7 +97,7 @@ class Embedding:
         if self.through is not None:
             b = gathered.b[self.rows] - x
             known = self.through * nmod_mat(len(x), 1, (b % gathered.q).tolist(), gathered.q)
-            x = [int(v) for v in known.entries()]
+            x = entries(known).ravel().tolist()
         secret[self.kept] = x
         return gathered.family.secrets.lift(secret.tolist())
 
@@ -122,8 +123,7 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
     others = order[:count]
     a = a[others]
     if through is not None:
-        product = nmod_mat(len(a), n, a.ravel().tolist(), q) * through
-        a = -np.array([int(v) for v in product.entries()], np.int64).reshape(a.shape) % q
+        a = -entries(nmod_mat(len(a), n, a.ravel().tolist(), q) * through) % q
     return Embedding(
         samples=gathered, kept=kept, rows=rows, others=others, a=a, shape=scaling, through=through
     )
@@ -145,14 +145,8 @@ def shape(gathered: Samples, n: int) -> Shape:
     cx, ce = round(wx * mean), round(we * error.mean)
     tau = max(1, round(we * error.deviation))
     common = math.gcd(wx, we, cx, ce)
-    return Shape(
-        wx=wx // common,
-        cx=cx // common,
-        we=we // common,
-        ce=ce // common,
-        tau=max(1, round(tau / common)),
-        normal=normal,
-    )
+    wx, cx, we, ce = (number // common for number in (wx, cx, we, ce))
+    return Shape(wx=wx, cx=cx, we=we, ce=ce, tau=max(1, round(tau / common)), normal=normal)
 
 
 def best_count(gathered: Samples, n: int, delta: float) -> int:
@@ -167,14 +161,7 @@ def best_count(gathered: Samples, n: int, delta: float) -> int:
         d = m + n + 1
         return (m * math.log(gathered.q) + low) / d - d * math.log(delta)
 
-    m = 1
-    while gap(m + 1) > gap(m):
-        m += 1
-    return m
-
-
-def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
-    return (values + q // 2) % q - q // 2
+    return next(m for m in itertools.count(1) if gap(m + 1) <= gap(m))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +225,6 @@ class Primal(LatticeAttack):
                 continue
             details["dimension"] = sum(lattice.a.shape) + 1
             for block, basis in reduce(lattice.basis(), blocks, restart):
-                details["block"] = block
-                yield from secrets_in_basis(lattice, basis)
-
-
-def secrets_in_basis(lattice: Embedding, basis: Basis) -> Iterator[Secret | None]:
-    """Read a secret off each vector of a basis that may hold the errors."""
-    n, tau = lattice.a.shape[1], lattice.shape.tau
-    for row in basis[abs(basis[:, -1]) == tau]:
-        yield lattice.read((row[:n] * row[-1] // tau).tolist())
+                details["block"], n, tau = block, lattice.a.shape[1], lattice.shape.tau
+                for row in basis[abs(basis[:, -1]) == tau]:  # it may hold the errors
+                    yield lattice.read((row[:n] * row[-1] // tau).tolist())

@@ -98,7 +98,7 @@ def least(source: str, **options: Any) -> Any:
     return comparing.least(source, **options)
 
 
-@click.command(cls=Command, short_help="How far does a learner climb a ladder?")
+@click.command(cls=Command, short_help="Which levels of a ladder does a learner pass?")
 @_learner("repeatable; --list needs none.")
 @option("--ladder", "A ladder by its name, or FILE.toml.", complete=ladders, shown="none")
 @option(
@@ -108,7 +108,7 @@ def least(source: str, **options: Any) -> Any:
     shown="none",
     many=True,
 )
-@seeds(": on every rung; 5 suffice to hold a rung at 95 %", 5)
+@seeds(": for each level; at least 5 to pass one at 95 %", 5)
 @option(
     "--reference",
     "A learner to compare with, or none; repeatable.",
@@ -117,15 +117,15 @@ def least(source: str, **options: Any) -> Any:
     many=True,
 )
 @option("--seed", SEED, INTEGER, shown="of the operating system")
-@flag("--list", "List the ladders, or the rungs of --ladder.")
+@flag("--list", "List the ladders, or the levels of --ladder.")
 @_kept
-@budget("that of the rung", "that of the rung")
+@budget("that of the level", "that of the level")
 @_runs
 def stress(list: bool = False, **options: Any) -> Any:
-    """Let learners climb a ladder until each passes on none of the seeds of a rung.
+    """Run learners on a ladder, level by level, until each solves no instance of one.
 
     Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
-    option replaces that of every rung.
+    option replaces that of every level.
     """
     from hardness.api import comparing
 

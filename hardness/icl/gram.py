@@ -13,18 +13,22 @@ layer
 
 So it falls short of the target by w^T U x_query + (1/n) sum_i noise_i x_i^T N x_query, where
 U = I + S N, and the loss given S is tr(task U sigma U^T) + (noise^2/n) tr(S N sigma N^T): only S
-is left to sample.
+is left to sample. The loss is a polynomial in S whose degree grows like 3^L when the points move:
+prompts of one in a million and rarer may carry its mean. `evaluate` has the scalar solution as a
+control variate; `rare` draws points that are too large, and weighs them.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.icl.prompts import Prompts, root
-from instances.errors import UsageError
+from hardness.icl.prompts import Prompts, require_draws, root
+from hardness.icl.steps import MOST_LAYERS, MOST_SCALARS, best_scalars, best_steps, common_step
+from instances.errors import UsageError, require
+from instances.limits import require_memory
 
 Array = NDArray[np.float64]
 _AT_ONCE = 1 << 15  # numbers in the matrices of a batch: a tape then stays in the cache
@@ -47,13 +51,12 @@ class Layers:
         shape = np.shape(self.q)
         if len(shape) != 3 or shape[1] != shape[2] or min(shape) < 1 or np.shape(self.p) != shape:
             raise UsageError(
-                f"p and q must have one shape (L, d, d), got {np.shape(self.p)} and {shape}"
+                f"p and q must have one shape (L, d, d), got {np.shape(self.p)}, {shape}"
             )
 
     def predict(self, x: Array, y: Array) -> Array:
         """Predict <w, x_query> token by token: x (count, n+1, d), y (count, n) -> (count,)."""
-        n = y.shape[1]
-        labels = np.concatenate([y, np.zeros((len(y), 1))], axis=1)
+        n, labels = y.shape[1], np.concatenate([y, np.zeros((len(y), 1))], axis=1)
         for p, q in zip(self.p, self.q, strict=True):
             points, keys = x[:, :-1], x @ q.T
             right = np.einsum("ci,cij->cj", labels[:, :-1], points) / n
@@ -72,19 +75,12 @@ class Layers:
         return Layers(p=narrow @ self.p @ wide, q=wide @ self.q @ wide)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Tape:
-    """What a forward pass leaves for the way back; None stands for T = I and for P = 0."""
-
-    p: Array | None
-    q: Array
-    grams: Array
-    n: Array  # N after the last layer, (count, d, d)
-    steps: list[tuple[Array, Array | None, Array, Array]]  # N and T before a layer, W, T W
+# What a layer leaves for the way back: N and T before it, W, T W; None stands for T = I.
+Steps = list[tuple[Array, Array | None, Array, Array]]
 
 
-def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, _Tape]:
-    """Send Gram matrices through the layers; returns U (count, d, d) and the tape, with N.
+def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array, Steps]:
+    """Send Gram matrices through the layers; returns U and N, (count, d, d), and the steps.
 
     p: (L, d, d), or None for P = 0. q: (L, d, d). grams: (count, d, d), symmetric.
     """
@@ -100,26 +96,27 @@ def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, _Tape]:
         if p is not None and layer + 1 < len(q):  # the last P moves tokens that no one reads
             t = (np.eye(len(query)) if t is None else t) - p[layer] @ tw
     u = grams @ n + np.eye(q.shape[1])
-    return u, _Tape(p=p, q=q, grams=grams, n=n, steps=steps)
+    return u, n, steps
 
 
-def _pullback(tape: _Tape, du: Array, dn: Array | None = None) -> tuple[Array, Array]:
+def _pullback(
+    p: Array | None, q: Array, grams: Array, steps: Steps, du: Array, dn: Array | None
+) -> tuple[Array, Array]:
     """Turn the gradient in U, and in N where it is met outside of U, into those in p and q.
 
     du, dn: (count, d, d), the gradient of a sum over the Gram matrices. Returns (L, d, d) twice.
     """
-    grams, q = tape.grams, tape.q
     back_n = grams @ du
     if dn is not None:
         back_n = back_n + dn
     dp, dq = np.zeros_like(q), np.zeros_like(q)
     back_t: Any = None
     for layer in reversed(range(len(q))):
-        n, t, w, tw = tape.steps[layer]
+        n, t, w, tw = steps[layer]
         dw = -(n.swapaxes(1, 2) @ back_n)
-        if back_t is not None and tape.p is not None:
+        if back_t is not None and p is not None:
             dp[layer] = -(back_t @ tw.swapaxes(1, 2)).sum(axis=0)
-            d_tw = -(tape.p[layer].T @ back_t)
+            d_tw = -(p[layer].T @ back_t)
             dw = dw + (d_tw if t is None else t.swapaxes(1, 2) @ d_tw)
             back_t = back_t + d_tw @ w.swapaxes(1, 2)
         dg = grams @ dw - back_n
@@ -134,12 +131,8 @@ def _pullback(tape: _Tape, du: Array, dn: Array | None = None) -> tuple[Array, A
 
 
 def residuals(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array]:
-    """Compute U and N, (count, d, d) both.
-
-    Target minus prediction is w^T U x_query + (1/n) sum_i noise_i x_i^T N x_query.
-    """
-    u, tape = _forward(p, q, grams)
-    return u, tape.n
+    """Compute U and N of the module's docstring, (count, d, d) both."""
+    return _forward(p, q, grams)[:2]
 
 
 def losses(p: Array | None, q: Array, grams: Array, law: Prompts) -> Array:
@@ -159,13 +152,13 @@ def loss_and_gradient(
     dp, dq = np.zeros_like(q), np.zeros_like(q)
     shares = np.ones(len(grams)) if weights is None else weights
     for part, share in zip(_parts(grams), _parts(shares, grams.shape[1]), strict=True):
-        u, tape = _forward(p, q, part)
-        found, du, dn = _losses(u, tape.n, part, law)
+        u, n, steps = _forward(p, q, part)
+        found, du, dn = _losses(u, n, part, law)
         total = total + (found if weights is None else share * found).sum()
         if weights is not None:
             du = share[:, None, None] * du
             dn = None if dn is None else share[:, None, None] * dn
-        more_p, more_q = _pullback(tape, du, dn)
+        more_p, more_q = _pullback(p, q, part, steps, du, dn)
         dp += more_p
         dq += more_q
     count = len(grams) if weights is None else 1
@@ -187,3 +180,128 @@ def _parts(grams: Array, d: int = 0) -> Iterator[Array]:
     step = max(1, _AT_ONCE // (d or grams.shape[1]) ** 2)
     for start in range(0, len(grams), step):
         yield grams[start : start + step]
+
+
+Kind = Literal["q", "both", "common"]
+_TOKENS = 1 << 20  # numbers in the tokens of a batch
+_LEVELS = 8  # of stretching; the last is to reach eigenvalues of twice the usual size
+_DEVIATES = 2.5758  # of a normal law: 99 % lie within
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reference:
+    """Layers whose loss is known exactly, float64, and how: the control variate."""
+
+    layers: Layers
+    loss: float
+    method: str
+
+
+def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
+    """Return the best scalar layers Q_l = q_l sigma^-1, P_l = p_l I with their exact loss.
+
+    kind: "q", gradient descent with optimal steps (P = 0); "common", with one step for all layers;
+    "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
+    more layers than can be solved for.
+    """
+    if not law.isotropic or layers > (MOST_SCALARS if kind == "both" else MOST_LAYERS):
+        return None
+    level = law.power / law.d  # tasks of covariance level * sigma^-1: the loss scales with it
+    noise = law.noise / level**0.5
+    searches = {"q": best_steps, "common": common_step, "both": best_scalars}
+    best = searches[kind](law.n, law.d, layers, noise)
+    inverse, eye = root(law.sigma, -1.0), np.eye(law.d)
+    p, q = (np.array(scalars)[:, None, None] for scalars in (best.p, best.q))
+    searched = "best scalar minimum found, its loss exact"
+    method = searched if kind == "both" else "exact: rational arithmetic"
+    best_layers = Layers(p=p * eye, q=q * inverse)
+    return Reference(layers=best_layers, loss=float(best.loss) * level, method=method)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `samples` Gram matrices: value with its standard error, statistical.
+
+    With a control variate the value is its exact loss plus the mean difference; plain and
+    plain_error are those of the bare mean, whose tails are heavy.
+    """
+
+    value: float
+    error: float
+    plain: float
+    plain_error: float
+    samples: int
+    control: float | None  # the exact loss of the control variate
+    interval: tuple[float, float]  # from the central limit theorem
+    confidence: float = 0.99
+
+
+def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Array:
+    """Draw the Gram matrices S of prompts start, start + 1, .. of a named stream: (count, d, d)."""
+    require(count >= 1, f"{count} Gram matrices asked for: at least 1 is needed")
+    require_draws(count, law.n, law.d)
+    require_memory(8 * (3 * count * law.d**2 + 4 * _TOKENS), f"{count} Gram matrices at d={law.d}")
+    step = max(1, _TOKENS // ((law.n + 1) * law.d))
+    starts = range(0, count, step)
+    parts = [law.draw(seed, axis, start + s, min(step, count - s)).gram for s in starts]
+    return np.concatenate(parts)
+
+
+def evaluate(
+    layers: Layers, grams: Array, law: Prompts, reference: Reference | None = None
+) -> Estimate:
+    """Estimate the loss of layers on fresh Gram matrices, 2 at least; raises UsageError."""
+    require(len(grams) >= 2, f"samples must be at least 2 for a standard error, got {len(grams)}")
+    found, samples, control = losses(layers.p, layers.q, grams, law), len(grams), None
+    value, error = plain, plain_error = _mean(found)
+    if reference is not None:
+        known, control = reference.layers, reference.loss
+        difference, error = _mean(found - losses(known.p, known.q, grams, law))
+        value = control + difference
+    within = (value - _DEVIATES * error, value + _DEVIATES * error)
+    return Estimate(value, error, plain, plain_error, samples, control, within)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rare:
+    """The loss by importance sampling: value, standard error, the share of the heaviest sample."""
+
+    value: float
+    error: float
+    share: float  # of one sample in the value: near 1, value is a rough lower bound
+    samples: int
+
+
+def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Array]:
+    """Draw Gram matrices of stretched points, with weights that make means those of the law.
+
+    Points of sample i are stretched by sqrt(c_k), k = i mod 8, c_k = exp(k sqrt(2/(nd))); its
+    weight is the law's density against the mixture of all eight in the shares that were drawn, the
+    balance heuristic: weighted means are unbiased for every count. [VG95]
+    """
+    logs = np.arange(_LEVELS) * np.sqrt(2 / (law.n * law.d))
+    grams = sample(law, seed, axis, count)
+    level = np.arange(count) % _LEVELS
+    grams = grams * np.exp(logs)[level, None, None]
+    size = np.einsum("cij,ij->c", grams, np.linalg.inv(law.sigma))
+    exponents = -law.n * law.d / 2 * logs - law.n / 2 * np.expm1(-logs) * size[:, None]
+    shares = np.bincount(level, minlength=_LEVELS) / count
+    with np.errstate(over="ignore"):  # a weight below float64 is 0
+        return grams, 1 / (np.exp(exponents) @ shares)
+
+
+def rare(layers: Layers, law: Prompts, seed: int, count: int) -> Rare:
+    """Estimate the loss from stretched points, which meet rare prompts often.
+
+    A value well above that of `evaluate` says that the mean is carried by prompts that plain
+    sampling, and training on plain samples, never met.
+    """
+    grams, weights = stretched(law, seed, "stretched", count)
+    found = weights * losses(layers.p, layers.q, grams, law)
+    value, error = _mean(found)
+    share = float(found.max() / found.sum()) if value > 0 else 1.0
+    return Rare(value=value, error=error, share=share, samples=count)
+
+
+def _mean(values: Array) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

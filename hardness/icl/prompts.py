@@ -6,18 +6,20 @@ y_n) and x_{n+1}, and must say <w, x_{n+1}>. Covariances have names, or stand in
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from instances import numbers, tokens
-from instances.errors import DamagedFile, UsageError
+from instances.errors import DamagedFile, UsageError, require
 from instances.parameters import split_list
+from instances.result import Result, TableRow, flat
 from instances.streams import BitStream, generator, key
 
 Array = NDArray[np.float64]
@@ -70,9 +72,7 @@ class Prompts:
             raise UsageError(f"noise must be between 0 and 1000, got {self.noise}")
         shape = np.shape(self.sigma)
         if len(shape) != 2 or shape[0] != shape[1] or not 1 <= shape[0] <= MOST_D:
-            raise UsageError(
-                f"sigma must have a shape (d, d) with d from 1 to {MOST_D}, got {shape}"
-            )
+            raise UsageError(f"sigma must be (d, d), d from 1 to {MOST_D}, got {shape}")
         for name in ("sigma", "task"):
             checked = positive(getattr(self, name), shape[0], name)
             checked.setflags(write=False)
@@ -85,8 +85,7 @@ class Prompts:
         >>> Prompts.named(2, 20, "diag(1,4)", "inverse", 0.0).task.tolist()
         [[1.0, 0.0], [0.0, 0.25]]
         """
-        if not 1 <= d <= MOST_D:
-            raise UsageError(f"d must be between 1 and {MOST_D}, got {d}")
+        require(1 <= d <= MOST_D, f"d must be between 1 and {MOST_D}, got {d}")
         spread = covariance(sigma, d, "sigma", seed)
         if task.strip() == "inverse":
             inverse = root(spread, -1.0)
@@ -124,9 +123,8 @@ class Prompts:
         if start < 0 or count < 0:
             raise UsageError(f"prompts {start} .. +{count} asked for: both must be at least 0")
         wide, tall = self._roots
-        streams = {
-            part: BitStream(key(seed, "prompts", axis, part)) for part in ("x", "w", "noise")
-        }
+        parts = ("x", "w", "noise")
+        streams = {part: BitStream(key(seed, "prompts", axis, part)) for part in parts}
         x = _mix(tokens.gaussian(streams["x"], start, count, self.n + 1, self.d), wide)
         w = _mix(tokens.gaussian(streams["w"], start, count, 1, self.d), tall)[:, 0]
         products = (x * w[:, None]).sum(axis=2)
@@ -151,10 +149,7 @@ def require_draws(count: int, n: int, d: int) -> None:
     >>> require_draws(100_000, 20, 5)
     """
     if count * (n + 1) * d * (1 + d / 16) > _MOST_NUMBERS:
-        raise UsageError(
-            f"{count} prompts of n={n}, d={d} take over ten minutes to draw: "
-            "lower n, d or the samples"
-        )
+        raise UsageError(f"{count} prompts at n={n}, d={d} take long: lower n, d or the samples")
 
 
 def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
@@ -168,9 +163,8 @@ def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
     """
     named = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", text)
     if named and (form := named[1]) in _MAKERS:
-        given = [
-            numbers.parse(v, float, f"{name}: {form}") for v in split_list(named[2] or "") if v
-        ]
+        listed = filter(None, split_list(named[2] or ""))
+        given = [numbers.parse(v, float, f"{name}: {form}") for v in listed]
         takes, most, make = _MAKERS[form]
         count = d if takes is None else takes
         if takes == 1 and (len(given) != 1 or not 0 <= given[0] <= most):
@@ -187,10 +181,8 @@ def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
 def positive(matrix: Any, d: int, name: str) -> Array:
     """Check that a matrix is a covariance of full rank; raises UsageError."""
     found = np.array(matrix, np.float64)
-    if found.shape != (d, d):
-        raise UsageError(f"{name} must have the shape ({d}, {d}), got {found.shape}")
-    if not np.isfinite(found).all():
-        raise UsageError(f"{name} has entries that are not finite")
+    require(found.shape == (d, d), f"{name} must have the shape ({d}, {d}), got {found.shape}")
+    require(bool(np.isfinite(found).all()), f"{name} has entries that are not finite")
     size = float(np.abs(found).max())
     if not 1e-100 < size < 1e100:
         raise UsageError(f"{name} has entries up to {size:.3g}: between 1e-100 and 1e100 is needed")
@@ -206,8 +198,7 @@ def positive(matrix: Any, d: int, name: str) -> Array:
         )
     if values[-1] > _LARGEST_CONDITION * values[0]:
         raise UsageError(
-            f"{name} has a condition number of {values[-1] / values[0]:.6g}: at most 1e12 can be "
-            "computed with"
+            f"{name} has condition {values[-1] / values[0]:.6g}: at most 1e12 is taken"
         )
     return found
 
@@ -253,3 +244,43 @@ def _read(path: Path) -> Array:
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
         raise DamagedFile(f"{path} holds no matrix of real numbers")
     return found
+
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Matrix = list[list[float]]
+
+
+class Study(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True, tag_field="kind"):
+    """A study of prompts of n points in dimension d; its kind, `icl optimum`, is its command."""
+
+    d: Count
+    n: Count
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the fields as JSON."""
+        return {"format": 1, **msgspec.to_builtins(self)}
+
+    def _listed(self) -> Iterable[dict[str, Any]]:
+        """What the study is of, where that is several things."""
+        return ()
+
+    def _rows(self) -> list[TableRow]:
+        every = [flat(msgspec.to_builtins(one)) for one in self._listed()] or [flat(self.to_dict())]
+        names = dict.fromkeys(name for one in every for name in one)
+        return [{name: one.get(name) for name in names} for one in every]
+
+
+class OfLaw(Study, frozen=True, kw_only=True):
+    """A study of a law of prompts; power: the loss of predicting 0."""
+
+    noise: float
+    sigma: Matrix
+    task: Matrix
+    power: float
+
+
+def of_law(law: Prompts) -> dict[str, Any]:
+    """Give what `OfLaw` says of a law."""
+    found = {"d": law.d, "n": law.n, "noise": law.noise, "power": law.power}
+    return {**found, "sigma": law.sigma.tolist(), "task": law.task.tolist()}

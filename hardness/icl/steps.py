@@ -19,18 +19,20 @@ starts descend on a Gauss rule that is exact for the degree of the loss. What is
 of these minima, not a proven minimum; its loss is then evaluated exactly.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, cos, pi
 from typing import Any
 
+import msgspec
 import numpy as np
 from flint import fmpq, fmpq_poly
 
-from hardness.icl.wishart import Array, gauss, moments, monic
-from instances.errors import UsageError
+from hardness.icl.prompts import Count, Study
+from hardness.icl.wishart import Array, gauss, loss_on, moments, monic, spectra
+from instances.errors import UsageError, require
 
 MOST_DEGREE, MOST_LAYERS, MOST_SCALARS = 100, 48, 4
 _KEPT, _SAME = 8, 1e-4  # minima kept of each depth; relative distance of losses told apart
@@ -65,10 +67,7 @@ def polynomials(p: Sequence[float], q: Sequence[float]) -> tuple[fmpq_poly, fmpq
     t, g, u, net = (fmpq_poly(c) for c in ([0, 1], [1], [1], [0]))
     for a, b in zip(p, q, strict=True):
         if u.degree() + g.degree() + 1 > MOST_DEGREE:
-            raise UsageError(
-                f"the residual of {len(q)} layers has a degree above {MOST_DEGREE} in S: "
-                "take at most 4 layers, or p = 0"
-            )
+            raise UsageError(f"{len(q)} layers have a degree above {MOST_DEGREE}: take at most 4")
         turned = fmpq_poly([_exact(b)]) * g
         net, u = net - u * turned, u * (1 - t * turned)
         g = g * (1 - fmpq_poly([_exact(a)]) * t * turned) ** 2
@@ -85,8 +84,7 @@ def _loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float =
 
 def _ridge(n: int, noise: float) -> fmpq:
     """Return s^2 / n exactly; raises UsageError for a value that is not a standard deviation."""
-    if not 0 <= noise <= 1000:
-        raise UsageError(f"noise must be between 0 and 1000, got {noise}")
+    require(0 <= noise <= 1000, f"noise must be between 0 and 1000, got {noise}")
     return _exact(noise) ** 2 / n
 
 
@@ -132,10 +130,7 @@ class Objective:
 
 
 def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tuple[float, Array]:
-    """Find a local minimum of a squared norm by Levenberg and Marquardt's method: value, place.
-
-    slope: a vector and its derivatives.
-    """
+    """Find a local minimum of the squared norm of a vector, by its slope too: value, place."""
     from scipy.optimize import least_squares
 
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
@@ -210,10 +205,7 @@ def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Scalar
 
 
 def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
-    """Find the best step of plain gradient descent, the same in all layers.
-
-    The loss is a polynomial in the step; all real zeros of its derivative are compared.
-    """
+    """Find the best step, the same in all layers, by all real zeros of the loss's slope."""
     _check(layers)
     h, mu = _ridge(n, noise), moments(n, d, 2 * layers)
     loss = [(-1) ** k * comb(2 * layers, k) * m for k, m in enumerate(mu)]
@@ -221,16 +213,14 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
         loss[k] += h * (-1) ** k * (comb(2 * layers, k) - 2 * comb(layers, k)) * mu[k - 1]
     roots = _roots(fmpq_poly(loss).derivative())
     steps = [float(root.real) for root in roots if root.imag.is_zero()]
-    return min(
-        (with_steps(n, d, [step] * layers, noise) for step in steps), key=lambda found: found.loss
-    )
+    tried = (with_steps(n, d, [step] * layers, noise) for step in steps)
+    return min(tried, key=lambda found: found.loss)
 
 
 def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
     """Return the steps of least largest residual on an interval [low, high], low > 0."""
     _check(layers)
-    if not 0 < low <= high:
-        raise UsageError(f"an interval must have 0 < low <= high, got {low} to {high}")
+    require(0 < low <= high, f"an interval must have 0 < low <= high, got {low} to {high}")
     angles = [(2 * k + 1) * pi / (2 * layers) for k in range(layers)]
     return sorted(2 / (high + low + (high - low) * cos(angle)) for angle in angles)
 
@@ -238,8 +228,7 @@ def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
 def limit_loss(ratio: float, layers: int) -> float:
     """Return the limit of the least loss divided by d: 1 / (1 + 1/c + .. + 1/c^L), c = d/n."""
     _check(layers)
-    if not 1e-3 <= ratio <= 1e3:
-        raise UsageError(f"d/n must be between 0.001 and 1000, got {ratio}")
+    require(1e-3 <= ratio <= 1e3, f"d/n must be between 0.001 and 1000, got {ratio}")
     return 1 / sum(ratio**-k for k in range(layers + 1))
 
 
@@ -304,8 +293,7 @@ def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minim
         starts = [("one step", np.ones(1))]
     else:
         starts = _deeper(_search(n, d, layers - 1, noise)[1])
-    objective = Objective(n, d, layers, noise, degree(layers))
-    found = []
+    objective, found = Objective(n, d, layers, noise, degree(layers)), []
     for name, start in starts:
         loss, x = descend(objective, start)
         if np.isfinite(loss) and np.abs(x[layers - 1 :]).min() > 1e-6:  # p = c / q is needed
@@ -320,15 +308,10 @@ def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
         layers = (len(minimum.x) + 1) // 2
         c, q = minimum.x[: layers - 1], minimum.x[layers - 1 :]
         of = f"of minimum {place} for {layers} layers"
-        starts += [
-            (f"a layer in front {of}", np.concatenate([[c0], _SHRINK * c, [q0], _SHRINK * q]))
-            for c0, q0 in _FRONT
-        ]
+        front, behind = f"a layer in front {of}", f"a layer behind {of}"
         last = c[-1] if len(c) else 0.5
-        starts += [
-            (f"a layer behind {of}", np.concatenate([c, [f * last], q, [1.5 * f * q[-1]]]))
-            for f in _BACK
-        ]
+        starts += [(front, np.r_[c0, _SHRINK * c, q0, _SHRINK * q]) for c0, q0 in _FRONT]
+        starts += [(behind, np.r_[c, f * last, q, 1.5 * f * q[-1]]) for f in _BACK]
     return starts
 
 
@@ -338,3 +321,152 @@ def _distinct(minima: list[_Minimum]) -> list[_Minimum]:
         if not kept or minimum.loss > kept[-1].loss * (1 + _SAME):
             kept.append(minimum)
     return kept[:_KEPT]
+
+
+MOST_CURVES = 20
+_NUMBERS = 1 << 27  # products of a sampled spectrum, all in all
+_BINS = 80
+
+
+class Solved(msgspec.Struct, frozen=True, kw_only=True):
+    """A loss, exact up to float64, and its mean over sampled spectra with the standard error."""
+
+    loss: float
+    sampled: float
+    error: float
+
+
+class Descent(Solved, frozen=True, kw_only=True):
+    """Steps of gradient descent, and their loss."""
+
+    steps: list[float]
+
+
+class Best(Descent, frozen=True, kw_only=True):
+    """The best steps; exact and least: the loss of the best polynomial, its coefficients."""
+
+    exact: str
+    least: float
+    real: bool
+    polynomial: list[float]
+
+
+class PlusPlus(Solved, frozen=True, kw_only=True):
+    """The best scalars of GD++ that were found, and how."""
+
+    p: list[float]
+    q: list[float]
+    how: str
+
+
+class Density(msgspec.Struct, frozen=True, kw_only=True):
+    """A histogram of all eigenvalues but the 0 of n < d; heights are densities."""
+
+    edges: list[float]
+    heights: list[float]
+    largest: float
+
+
+class Exact(Study, frozen=True, kw_only=True, tag="icl steps"):
+    """The losses of 1, 2, .. layers by model; none: of predicting 0; floor: of the best predictor.
+
+    chebyshev: of the steps that are best on the bulk of the spectrum; limit: of the best steps
+    where n and d grow alike. Both are empty where they are not known.
+    """
+
+    noise: float
+    samples: Count
+    layers: list[Count]
+    none: float
+    floor: float
+    common: list[Descent]
+    best: list[Best]
+    plusplus: list[PlusPlus]
+    chebyshev: list[Descent]
+    limit: list[float]
+    density: Density
+
+    def _listed(self) -> Iterable[dict[str, Any]]:
+        for way in ("common", "best", "plusplus", "chebyshev"):
+            for layers, one in zip(self.layers, getattr(self, way), strict=False):
+                yield {"way": way, "layers": layers, **msgspec.structs.asdict(one)}
+
+
+def exact_curves(
+    n: int,
+    d: int,
+    most: int,
+    noise: float = 0.0,
+    seed: int = 0,
+    samples: int = 100_000,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Exact:
+    """Solve 1 .. most layers over n points in dimension d: one step, best steps, GD++, references.
+
+    Losses are exact at the scalars given, and stand beside means over at most so many sampled
+    spectra as a second way; the floor, which no predictor beats, is sampled too if there is noise.
+    GD++ is solved for 4 layers at most; Chebyshev steps on the edges of the Marchenko-Pastur law
+    need d < n. progress is told of every number of layers. Raises UsageError for most outside of
+    1 .. 20.
+
+    >>> curves = exact_curves(20, 5, 2, samples=100)
+    >>> [round(one.loss, 5) for one in curves.best], curves.best[0].exact
+    ([1.15385, 0.36124], '15/13')
+    """
+    if not 1 <= most <= MOST_CURVES:
+        raise UsageError(f"layers must be between 1 and {MOST_CURVES}, got {most}")
+    require(samples >= 2, f"samples must be at least 2, got {samples}")
+    depths, ratio = range(1, most + 1), d / n
+    best, common, scalars = [], [], []
+    for layers in depths:
+        best.append(best_steps(n, d, layers, noise))
+        common.append(common_step(n, d, layers, noise))
+        if layers <= MOST_SCALARS:
+            scalars.append(best_scalars(n, d, layers, noise))
+        progress(1)
+    low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
+    bulk = [chebyshev_steps(layers, low, high) for layers in depths] if d < n else []
+    count = int(np.clip(_NUMBERS // (n * d * min(n, d) // 4 + 1), 2, samples))
+    values, h = spectra(n, d, count, seed), noise**2 / n
+
+    def losses(loss: Any, p: Any, q: Any) -> dict[str, float]:
+        mean, error = loss_on(values, p, q, n, noise)
+        return {"loss": float(loss), "sampled": mean, "error": error}
+
+    def of_steps(solved: Any) -> dict[str, Any]:
+        taken = list(solved.steps)
+        return {"steps": taken, **losses(solved.loss, np.zeros(len(taken)), taken)}
+
+    def scalar_record(found: Scalars) -> PlusPlus:
+        p, q = list(found.p), list(found.q)
+        return PlusPlus(p=p, q=q, how=found.how, **losses(found.loss, p, q))
+
+    def best_record(found: BestSteps) -> Best:
+        both: Any = {"exact": str(found.least), "least": float(found.least), "real": found.real}
+        return Best(**of_steps(found), **both, polynomial=[float(c) for c in found.polynomial])
+
+    return Exact(
+        n=n,
+        d=d,
+        noise=noise,
+        seed=seed,
+        samples=count,
+        layers=list(depths),
+        none=float(d),
+        # Of ridge regression: d int h / (t + h) dmu.
+        floor=float(d * (h / (values + h)).mean()) if noise else float(max(d - n, 0)),
+        common=[Descent(**of_steps(found)) for found in common],
+        best=[best_record(found) for found in best],
+        plusplus=[scalar_record(found) for found in scalars],
+        chebyshev=[Descent(**of_steps(with_steps(n, d, a, noise))) for a in bulk],
+        limit=[] if noise else [d * limit_loss(ratio, layers) for layers in depths],
+        density=_density(values),
+    )
+
+
+def _density(values: Array) -> Density:
+    positive = values[values > 1e-12]
+    largest = float(positive.max())
+    heights, edges = np.histogram(positive, bins=_BINS, range=(0, largest))
+    share = heights / (values.size * (edges[1] - edges[0]))
+    return Density(edges=edges.tolist(), heights=share.tolist(), largest=largest)

@@ -8,11 +8,20 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from hardness.icl.evaluate import Estimate, Kind, Rare, evaluate, rare, sample, scalar_reference
-from hardness.icl.gram import Array, Layers, loss_and_gradient
+from hardness.icl.gram import (
+    Array,
+    Estimate,
+    Kind,
+    Layers,
+    Rare,
+    evaluate,
+    loss_and_gradient,
+    rare,
+    sample,
+    scalar_reference,
+)
 from hardness.icl.onelayer import whitened
-from hardness.icl.prompts import Prompts, require_draws, root
-from hardness.icl.study import Count, Matrix, OfLaw, of_law
+from hardness.icl.prompts import Count, Matrix, OfLaw, Prompts, of_law, require_draws, root
 from instances.errors import UsageError
 from instances.streams import generator
 
@@ -25,11 +34,8 @@ _START = 0.1  # norm of a column of a random start, whitened; the answers are of
 _FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
 _MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
 _MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
-_SCALAR: dict[Name, Kind] = {
-    "one step size": "common",
-    "optimal steps": "q",
-    "GD++ scalars": "both",
-}
+_SCALAR: dict[Name, Kind]
+_SCALAR = {"one step size": "common", "optimal steps": "q", "GD++ scalars": "both"}
 _TRAINED: dict[Name, Free] = {"trained, P = 0": "q", "trained P, Q": "both"}
 
 
@@ -90,8 +96,7 @@ def distance(matrix: Array) -> float:
     >>> distance(2 * np.eye(3)), distance(np.diag([1.0, -1.0]))
     (0.0, 1.0)
     """
-    size = float(np.linalg.norm(matrix))
-    level = np.trace(matrix) / len(matrix)
+    size, level = float(np.linalg.norm(matrix)), np.trace(matrix) / len(matrix)
     return float(np.linalg.norm(matrix - level * np.eye(len(matrix)))) / size if size else 0.0
 
 
@@ -131,25 +136,18 @@ def train(
         ends.append(descent.run(descent.start(layers, restart), steps, progress))
         progress(steps - ends[-1][0].steps)
     best, trained, curve = min(ends, key=lambda end: end[0].loss)
-    reference, white = scalar_reference(law, layers, free), trained.whitened(law.sigma)
-    both = free == "both"
+    exact, white = scalar_reference(law, layers, free), trained.whitened(law.sigma)
+    moved = {"p": white.p.tolist(), "distance_p": [distance(p) for p in white.p[:-1]]}
+    still = dict.fromkeys(moved)
+    asked = {"layers": layers, "free": free, "whiten": whiten, "seed": seed, "samples": samples}
     return Trained(
-        **of_law(law),
-        layers=layers,
-        free=free,
-        whiten=whiten,
-        seed=seed,
-        samples=samples,
-        loss=evaluate(trained, sample(law, seed, "fresh", fresh), law, reference),
+        **(of_law(law) | asked | (moved if free == "both" else still)),
+        loss=evaluate(trained, sample(law, seed, "fresh", fresh), law, exact),
         rare=rare(trained, law, seed, fresh),
         training_loss=best.loss,
-        reference=None
-        if reference is None
-        else Known(loss=reference.loss, method=reference.method),
+        reference=Known(loss=exact.loss, method=exact.method) if exact else None,
         q=white.q.tolist(),
-        p=white.p.tolist() if both else None,
         distance_q=[distance(q) for q in white.q],
-        distance_p=[distance(p) for p in white.p[:-1]] if both else None,
         curve=curve,
         runs=[run for run, *_ in ends],
     )
@@ -220,12 +218,9 @@ class _Descent:
             end = minimize(
                 self.slope, start, jac=True, method="L-BFGS-B", callback=after, options=options
             )
-        run = Run(
-            loss=float(end.fun),
-            steps=len(curve) - 1,
-            evaluations=int(end.nfev),
-            ended=_ENDINGS[end.status] if np.isfinite(end.fun) else "diverged",
-        )
+        ended = _ENDINGS[end.status] if np.isfinite(end.fun) else "diverged"
+        loss, steps = float(end.fun), len(curve) - 1
+        run = Run(loss=loss, steps=steps, evaluations=int(end.nfev), ended=ended)
         return run, self.layers(end.x).whitened(self.back), curve
 
 
@@ -282,16 +277,8 @@ def curves(
         for name, free in _TRAINED.items():
             found = train(law, layers, free=free, progress=progress, **chosen)
             ended, loss = min(found.runs, key=lambda run: run.loss).ended, found.loss
-            points.append(
-                Point(
-                    name=name,
-                    layers=layers,
-                    loss=loss.value,
-                    error=loss.error,
-                    interval=loss.interval,
-                    method=f"L-BFGS, {found.samples} samples ({ended}); {loss.samples} fresh",
-                    rare=found.rare,
-                    distance=max(found.distance_q),
-                )
-            )
+            method = f"L-BFGS, {found.samples} samples ({ended}); {loss.samples} fresh"
+            judged = {"loss": loss.value, "error": loss.error, "interval": loss.interval}
+            more: Any = {"rare": found.rare, "distance": max(found.distance_q)} | judged
+            points.append(Point(name=name, layers=layers, method=method, **more))
     return Curves(**of_law(law), seed=seed, points=points)

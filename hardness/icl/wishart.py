@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from instances.errors import UsageError
+from instances.errors import UsageError, require
 from instances.limits import require_memory
 from instances.streams import generator
 
@@ -38,17 +38,13 @@ def moments(n: int, d: int, highest: int) -> tuple[fmpq, ...]:
     if not (1 <= n <= MOST_SIZE and 1 <= d <= MOST_SIZE):
         raise UsageError(f"n and d must be between 1 and {MOST_SIZE}, got n={n}, d={d}")
     if not 0 <= highest <= MOST_MOMENT:
-        raise UsageError(
-            f"moments up to {highest} asked for: between 0 and {MOST_MOMENT} can be had"
-        )
+        raise UsageError(f"moments up to {highest} asked for: at most {MOST_MOMENT} can be had")
     boxes = _Boxes(n, d, highest)
     return tuple(boxes.trace(j) / (d * n**j) if j else fmpq(1) for j in range(highest + 1))
 
 
 class _Boxes:
-    """Products over the boxes of rows and columns: of box (i, k), counted from 0, the factors
-    (n + 2k - i) (d + 2k - i), and 2k - i but for the first box.
-    """
+    """Products of (n + 2k - i) (d + 2k - i) (2k - i or 1) over boxes (i, k) of rows, columns."""
 
     def __init__(self, n: int, d: int, highest: int) -> None:
         def value(i: int, k: int) -> int:
@@ -67,19 +63,15 @@ class _Boxes:
                     break  # more rows than n or d: this and all longer ones are 0
                 a = j - b - c
                 boxes = self.first[a] * self.second[b] * self.column[c]
-                total += fmpq(boxes, _hooks(a, b, c))
+                # The product of (2 arm + leg + 1) (2 arm + leg + 2) over the boxes of (a, b, 1^c).
+                hooks = (2 * a + c) * (2 * a + c + 1) * (2 * b + c - 1) * (2 * b + c)
+                hooks *= factorial(2 * a - 1) // (2 * (a - b) + 1) * factorial(2 * b - 2)
+                total += fmpq(boxes, hooks * factorial(c) * factorial(c + 1))
         return 2 * j * total
 
 
 def _products(values: Iterable[int]) -> list[int]:
     return list(accumulate(values, mul, initial=1))
-
-
-def _hooks(a: int, b: int, c: int) -> int:
-    """The product of (2 arm + leg + 1) (2 arm + leg + 2) over the boxes of (a, b, 1^c), b >= 1."""
-    corners = (2 * a + c) * (2 * a + c + 1) * (2 * b + c - 1) * (2 * b + c)
-    rows = factorial(2 * a - 1) // (2 * (a - b) + 1) * factorial(2 * b - 2)
-    return corners * rows * factorial(c) * factorial(c + 1)
 
 
 def recurrence(known: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[fmpq]]:
@@ -90,8 +82,7 @@ def recurrence(known: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[fmp
     >>> [[str(v) for v in c] for c in recurrence([fmpq(1, j + 1) for j in range(4)], 2)]
     [['1/2', '1/2'], ['1', '1/12']]
     """
-    before = [fmpq(0)] * (2 * degree)
-    row = list(known[: 2 * degree])
+    before, row = [fmpq(0)] * (2 * degree), list(known[: 2 * degree])
     a, b = [row[1] / row[0]], [row[0]]
     for k in range(1, degree):
         after = [fmpq(0)] * (2 * degree)
@@ -140,12 +131,10 @@ def gauss(n: int, d: int, count: int) -> tuple[Array, Array]:
 
 def spectra(n: int, d: int, count: int, seed: int) -> Array:
     """Draw the eigenvalues (count, d), ascending, of S = (1/n) sum_i x_i x_i^T, x ~ N(0, I_d)."""
-    if min(n, d, count) < 1:
-        raise UsageError(f"n, d and count must be at least 1, got {n}, {d}, {count}")
+    require(min(n, d, count) >= 1, f"n, d and count must be at least 1, got {n}, {d}, {count}")
     block = max(1, min(count, _BLOCK // (n * d)))
     require_memory(8 * (count * d + 3 * block * n * d), f"{count} spectra")
-    draws = generator(seed, "spectra", n, d)
-    out = np.zeros((count, d))
+    draws, out = generator(seed, "spectra", n, d), np.zeros((count, d))
     for start in range(0, count, block):
         x = draws.standard_normal((min(block, count - start), n, d))
         turned = x.transpose(0, 2, 1)
@@ -162,8 +151,7 @@ def loss_on(
     The tails are heavy: a power of the largest eigenvalue, rare and large. Where these carry the
     mean, the standard error is itself too small.
     """
-    if len(values) < 2:
-        raise UsageError(f"samples must be at least 2 for an error, got {len(values)}")
+    require(len(values) >= 2, f"samples must be at least 2 for an error, got {len(values)}")
     g, u, net = np.ones_like(values), np.ones_like(values), np.zeros_like(values)
     for a, b in zip(np.asarray(p, float), np.asarray(q, float), strict=True):
         net, u = net - b * u * g, u * (1 - b * values * g)

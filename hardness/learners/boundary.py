@@ -12,7 +12,6 @@ import ctypes
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import site
@@ -29,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from hardness.learners.learner import Failed, Outcome
-from hardness.oracles.budget import Budget
+from hardness.oracles.budget import Budget, memory_peak, restart_peak
 from instances.errors import ToolkitError, UsageError
 
+Paths = tuple[Path, ...]
 SENT = 1 << 25  # bytes of examples, tokens or predictions that are sent at once
 MESSAGE_BYTES = SENT + (1 << 20)  # bytes of a message
 LOST = 77  # the exit code of a child that cannot reach its parent
@@ -63,12 +63,11 @@ class Child:
     that hold a secret. Methods raise Failed if it has ended.
     """
 
-    def __init__(
-        self, budget: Budget, folder: Path | None = None, secrets: tuple[Path, ...] = ()
-    ) -> None:
+    def __init__(self, budget: Budget, folder: Path | None = None, secrets: Paths = ()) -> None:
         """Start it. It holds no secret: it is told what to do by messages alone."""
-        if folder:
-            require_hidden(folder, secrets)
+        for secret in secrets if folder else ():
+            if folder and folder.is_relative_to(secret.resolve()):  # nothing can hide it
+                raise ToolkitError(f"{secret} holds secret.json and the learner: move one of them")
         self.sandboxed, self.peak_bytes = bool(folder) and sandboxed(), 0
         self.key: Hashable = None  # of those that may use it again; None: nobody
         self._late, self._heard, self._folder = False, False, folder
@@ -82,14 +81,10 @@ class Child:
         with theirs:
             self._first = subprocess.Popen(
                 [*command, json.dumps(_limits(budget, bool(folder)))],
-                pass_fds=[theirs.fileno()],
-                cwd=made,
                 env=_environment(made or SCRATCH) if folder else _ONE_THREAD | os.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=printed or sys.__stderr__,
-                stderr=printed,
-                start_new_session=True,
-            )
+                stdin=subprocess.DEVNULL, stdout=printed or sys.__stderr__, stderr=printed,
+                pass_fds=[theirs.fileno()], cwd=made, start_new_session=True,
+            )  # fmt: skip
         self._connection = Connection(os.dup(self._socket.fileno()))
         self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
         self._waiting = threading.Thread(target=_wait, args=(self._first, self._socket))
@@ -155,7 +150,7 @@ class Child:
     def look(self) -> None:
         """Note the most memory that one of its processes held, which Linux tells."""
         for pid in (self._first.pid, *below(self._first.pid)):
-            self.peak_bytes = max(self.peak_bytes, memory(pid, "VmHWM"))
+            self.peak_bytes = max(self.peak_bytes, memory_peak(pid))
 
     def close(self) -> dict[str, Any]:
         """End it and what stayed in its session; may be called again. What it printed last."""
@@ -191,9 +186,7 @@ _idle: dict[Hashable, Child] = {}
 _lock = threading.Lock()
 
 
-def take(
-    budget: Budget, file: str = "", folder: Path | None = None, secrets: tuple[Path, ...] = ()
-) -> Child:
+def take(budget: Budget, file: str = "", folder: Path | None = None, secrets: Paths = ()) -> Child:
     """Give the child of this thread that served the same before, or start one.
 
     file: the SHA-256 of the user's file, and folder where it stands; without them it serves the
@@ -206,9 +199,7 @@ def take(
         child = _idle.pop(key, None)
     if child and child.running and budget.cpu_seconds is None:
         child.peak_bytes, root = 0, child._first.pid
-        for pid in (root, *below(root)):
-            with contextlib.suppress(OSError):
-                Path(f"/proc/{pid}/clear_refs").write_text("5")  # its peak starts again
+        restart_peak(root, *below(root))
         return child
     if child:
         child.close()
@@ -300,9 +291,7 @@ def sandboxed() -> bool:
     """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
     reason = unavailable()
     if reason and os.environ.get(SANDBOX):
-        raise ToolkitError(
-            f"--sandbox cannot be used: {reason}; leave it out for code that you trust"
-        )
+        raise ToolkitError(f"--sandbox cannot be used: {reason}; leave it out for code you trust")
     return reason is None
 
 
@@ -317,7 +306,7 @@ def unavailable() -> str | None:
     return f"bubblewrap cannot run ({said})" if tried.returncode else None
 
 
-def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
+def prefix(folder: Path, secrets: Paths) -> list[str]:
     """Return what stands before the command: it can read the system, the packages and `folder`."""
     if folder == Path(folder.anchor):
         raise UsageError(f"a learner cannot be in {folder} itself: put it in a folder of its own")
@@ -345,28 +334,15 @@ def _bound(option: str, paths: Iterable[Path]) -> list[str]:
     return [text for path in paths for text in (option, str(path), str(path))]
 
 
-def require_hidden(folder: Path, secrets: tuple[Path, ...]) -> None:
-    """Refuse a secret that nothing can hide from a learner; raises ToolkitError."""
-    for secret in secrets:
-        if folder.is_relative_to(secret.resolve()):
-            raise ToolkitError(f"{secret} holds secret.json and the learner: move one of the two")
-
-
 def require_out_of_reach(
     file: Path | None, kept: Path, tells: str = "the seeds of its instances", what: str = "results"
 ) -> None:
-    """Refuse a learner's file whose folder holds what it must not know; raises ToolkitError.
-
-    tells: what is told there, and `what` tells it, in words.
-    """
+    """Refuse a learner's file whose folder has what it must not know; raises ToolkitError."""
     if file and kept.resolve().is_relative_to(file.resolve().parent):
         raise ToolkitError(
             f"{kept} is in the folder of {file.name}: a learner can read its folder, and so "
             f"{tells}: put it in a folder of its own, or {what} elsewhere"
         )
-
-
-# ---- what Linux tells of processes; elsewhere nothing
 
 
 def die_with_parent() -> None:
@@ -387,16 +363,3 @@ def below(root: int) -> list[int]:
                 waiting += (children := [int(child) for child in line.split()])
                 listed += children
     return listed
-
-
-def memory(pid: int, name: str, file: str = "status") -> int:
-    """Read a number of bytes of a process: VmRSS, VmHWM, or Pss of smaps_rollup; 0 for none.
-
-    >>> memory(os.getpid(), "VmRSS") <= memory(os.getpid(), "VmHWM")
-    True
-    """
-    with contextlib.suppress(OSError):
-        text = Path(f"/proc/{pid}/{file}").read_bytes()
-        if line := re.search(rb"^%s:\s*(\d+) kB" % name.encode(), text, re.MULTILINE):
-            return 1024 * int(line[1])
-    return 0

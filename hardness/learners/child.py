@@ -22,40 +22,29 @@ import numpy as np
 
 from hardness.learners import messages
 from hardness.learners.boundary import LOST, SCRATCH, SENT, below, die_with_parent
-from hardness.learners.learner import Failed, Hypothesis, Learner, Outcome
-from hardness.learners.messages import (
-    DETAILS,
-    Array,
-    Message,
-    Unsupported,
-    from_child,
-    from_parent,
-    packed,
-)
+from hardness.learners.learner import SPENT, Failed, Hypothesis, Learner, Outcome
+from hardness.learners.messages import DETAILS, Array, Message, Unsupported, from_child, packed
 from hardness.oracles.budget import Meter, Spent
-from hardness.oracles.query import Character, Correlational, FactorQuery, StatisticalQuery
+from hardness.oracles.query import Character, Correlational, StatisticalQuery
 from instances import userfile
 from instances.coded import CodedExamples, require_coded
-from instances.errors import ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError, require
 from instances.family import Examples, Family
 from instances.spec import parse_stored
 
 _LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
-class Channel:
+class Channel(Connection):
     """The child's end of the connection; raises EOFError or OSError once the parent is gone."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def tell(self, message: Message) -> None:
         """Send a message."""
-        self._connection.send_bytes(packed(message))
+        self.send_bytes(packed(message))
 
     def hear(self) -> Any:
         """Wait for a message of the parent."""
-        return from_parent(self._connection.recv_bytes())
+        return messages.from_parent(self.recv_bytes())
 
 
 def main(descriptor: int, limits: dict[str, list[int]]) -> None:
@@ -66,7 +55,7 @@ def main(descriptor: int, limits: dict[str, list[int]]) -> None:
         most = resource.getrlimit(number)[1]
         hard = hard if most == resource.RLIM_INFINITY else min(hard, most)
         resource.setrlimit(number, (min(soft, hard), hard))
-    channel = Channel(Connection(descriptor))
+    channel = Channel(descriptor)
     with contextlib.suppress(EOFError, OSError):
         while True:
             job: messages.Job = channel.hear()
@@ -126,9 +115,8 @@ def converse(channel: Channel, job: messages.Job) -> None:
         if job.learns and not reason and hasattr(learner, "warm_up"):
             learner.warm_up(family)
         itself = {"name": str(learner.name)[:200], "about": str(learner.about)[:500]}
-        channel.tell(
-            messages.Ready(access=learner.access, revision=int(learner.revision), **itself)
-        )
+        revision = int(learner.revision)
+        channel.tell(messages.Ready(access=learner.access, revision=revision, **itself))
         if job.learns:
             oracle.meter.restart()
             if reason:
@@ -236,7 +224,7 @@ def last_words(
 ) -> messages.Ended | messages.Pickled:
     """Say what was raised, where in the user's code, and what it says."""
     if isinstance(error, MemoryError) and (job.budget.memory_bytes or job.file):
-        return messages.Ended("memory", {"stage": stage})
+        return messages.Ended("MEMORY_SPENT", {"stage": stage})
     if not job.file:
         with contextlib.suppress(Exception):
             if not isinstance(error, ToolkitError | Failed | Spent):
@@ -244,17 +232,19 @@ def last_words(
             content = pickle.dumps(error)
             pickle.loads(content)
             return messages.Pickled(True, content)
-    if isinstance(error, Spent):
-        return messages.Ended("spent", {"reason": error.resource})
+    if isinstance(error, Spent):  # the learner did not catch it
+        outcome: Any = SPENT.get(error.resource, Outcome.CRASHED).name
+        return messages.Ended(outcome, {})
     if isinstance(error, Failed):  # an adapter found something wrong with what the learner gave
-        return messages.Ended("invalid", {"reason": str(error.details.get("reason", error))[:2000]})
+        return messages.Ended("INVALID", {"reason": str(error.details.get("reason", error))[:2000]})
     if isinstance(error, Unsupported):
-        return messages.Ended("supports", {"reason": str(error)[:2000]})
-    if isinstance(error, ToolkitError) and stage == "load":
-        return messages.Ended("load", {"reason": str(error)[:2000]})
+        stage = "supports"
+    if isinstance(error, ToolkitError) and stage in ("load", "supports"):
+        return messages.Ended("COULD_NOT_RUN", {"reason": str(error)[:2000], "stage": stage})
     if isinstance(error, SystemExit):
-        code = error.code if isinstance(error.code, int) else int(error.code is not None)
-        return messages.Ended("exited", {"exit_code": code % 256, "stage": stage})
+        code = (error.code if isinstance(error.code, int) else int(error.code is not None)) % 256
+        reason = f"it ended its process with exit code {code}"
+        return messages.Ended("CRASHED", {"reason": reason, "exit_code": code, "stage": stage})
     frames = traceback.extract_tb(error.__traceback__)
     own = [number for number, frame in enumerate(frames) if frame.filename == job.file]
     shown = error.__traceback__
@@ -262,17 +252,13 @@ def last_words(
         shown = shown and shown.tb_next
     with contextlib.suppress(Exception):  # the end of what is printed is kept
         traceback.print_exception(error.with_traceback(shown))
-    text = ""
+    text, kind, last = "", type(error).__name__[:200], frames[own[-1] if own else -1]
     with contextlib.suppress(Exception):
         text = " ".join(" ".join([str(error), *getattr(error, "__notes__", ())]).split())[:500]
-    last = frames[own[-1] if own else -1]
-    return messages.Ended(
-        "raised",
-        {
-            **{"stage": stage, "type": type(error).__name__[:200], "message": text},
-            **{"line": last.lineno or 0, "file": Path(last.filename).name[:200]},
-        },
-    )
+    line, file = last.lineno or 0, Path(last.filename).name[:200]
+    reason = f"{kind} in {stage}, line {line} of {file}: {text}"
+    where: dict[Any, Any] = {"stage": stage, "type": kind, "message": text, "line": line}
+    return messages.Ended("CRASHED", {"reason": reason, **where, "file": file})
 
 
 class _Offering(Meter):
@@ -288,13 +274,9 @@ class _Offering(Meter):
 
 
 class ProxyOracle:
-    """Examples by `draw`, answers by `ask`, labels by `value`; raises Spent, UsageError.
-
-    Every use goes to the parent, which counts.
-    """
+    """Examples by `draw`, answers by `ask`, labels by `value`, each of the parent, which counts."""
 
     def __init__(self, channel: Channel, family: Family, job: messages.Job) -> None:
-        """Talk to the parent over a channel."""
         self.family = family
         self.tau = None if job.tau is None else Fraction(job.tau)
         self.meter = _Offering(channel, family, job)
@@ -302,21 +284,18 @@ class ProxyOracle:
 
     def draw(self, count: int) -> Examples:
         """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
-        if count < 0:
-            raise UsageError(f"{count} examples asked for: at least 0 are allowed")
-        answers = list[messages.Answer]()
-        drawn = 0
-        while not answers or (drawn < count and not answers[-1].short):
+        require(count >= 0, f"{count} examples asked for: at least 0 are allowed")
+        parts, drawn, more = list[dict[str, Array]](), 0, True
+        while more:
             try:
-                answers.append(self._answer(messages.Draw(min(int(count) - drawn, 1 << 62))))
+                answer = self._answer(messages.Draw(min(int(count) - drawn, 1 << 62)))
             except Spent:
                 if not drawn:
                     raise
                 break
-            drawn += answers[-1].count
-        arrays = answers[0].arrays
-        if len(answers) > 1:
-            arrays = {n: np.concatenate([part.arrays[n] for part in answers]) for n in arrays}
+            parts, drawn = [*parts, answer.arrays], drawn + answer.count
+            more = drawn < count and not answer.short
+        arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return self.family.restore(arrays, drawn)
 
     def ask(self, query: StatisticalQuery) -> float:
@@ -329,7 +308,7 @@ class ProxyOracle:
             what = type(query).__name__
             raise UsageError(f"a query must be one of hardness.oracles, got {what}")
         else:
-            message = messages.Ask("factor" if isinstance(query, FactorQuery) else "levels")
+            message = messages.Ask("factor" if hasattr(query, "of_factor") else "levels")
             if hasattr(query, "require"):
                 query.require(self.family)
         answer, raised = self._answer(message), None
@@ -360,27 +339,23 @@ class ProxyOracle:
         """Ask the parent; raises what it refuses with."""
         self._channel.tell(message)
         answer, meter = self._channel.hear(), self.meter
-        if isinstance(answer, messages.Answer | messages.Refusal):
+        if isinstance(answer, messages.Answer):
             meter.examples, meter.queries, meter.values = answer.used
-        if isinstance(answer, messages.Refusal):
             if answer.spent:
                 raise Spent(answer.spent)
-            raise (Unsupported if answer.unsupported else UsageError)(answer.reason)
+            if answer.reason:
+                raise (Unsupported if answer.unsupported else UsageError)(answer.reason)
         return answer
 
 
 def _table(query: Any, family: Family, message: messages.Evaluate) -> Any:
-    """Evaluate a query on tokens: h (n, k, d), or at all factors or levels of labels (n, ...)."""
+    """Evaluate a query on tokens: h (n, k, d), or at some codes of labels (n, codes)."""
     if "x" in message.arrays:
         return query.h(message.arrays["x"])
-    if "z" in message.arrays:
-        z = message.arrays["z"]
-        columns = [query.of_factor(z, np.full(len(z), factor)) for factor in message.factors]
-        return np.stack(columns, axis=1)
     coded, words = require_coded(family), message.arrays["words"]
     opened, columns = coded.open(words), []
-    for code in range(len(coded.levels)):
+    for code in message.codes:
+        # Where the label is known its code is 0, and so is the column that is looked at.
         codes = np.where(opened, code, 0).astype(coded.code_type)
         columns.append(query.values(CodedExamples(family=coded, words=words, codes=codes)))
-    # Where the label is known its code is 0, and so is the column that is looked at.
     return np.stack(columns, axis=1)

@@ -13,6 +13,7 @@ through 0 .. m on it, so values on it differ, and between two that differ bisect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -64,9 +65,8 @@ class Flips(BuiltIn):
         family = require_coded(oracle.family)
         hidden = family.hides or family.refuse("hidden_sets")
         times = self._times(hidden, family)
-        found = hidden_set(
-            lambda z: decided_values(oracle, family, z, times), family.d - 1, rng, hidden.first_step
-        )
+        ask = partial(decided_values, oracle, family, times)
+        found = hidden_set(ask, family.d - 1, rng, hidden.first_step)
         details: dict[str, Any] = {"repetitions": times}
         if family.noise:
             details["confidence"] = self.confidence
@@ -95,7 +95,7 @@ def times_for_flips(questions: int, noise: float, confidence: float) -> int:
     return math.ceil(math.log(questions / (1 - confidence)) / rate)
 
 
-def decided_values(oracle: ValueOracle, family: Coded, z: NDArray[np.int8], times: int) -> Array:
+def decided_values(oracle: ValueOracle, family: Coded, times: int, z: Signs) -> Array:
     """Ask so many times; of the two values that noise leaves the more frequent counts: (n,)."""
     low, high, total = np.full(len(z), np.inf), np.full(len(z), -np.inf), np.zeros(len(z))
     most = max(1, _NUMBERS // z.size)  # times at once
@@ -107,10 +107,9 @@ def decided_values(oracle: ValueOracle, family: Coded, z: NDArray[np.int8], time
     return np.where(2 * total > times * (low + high), high, low)
 
 
-def read_values(oracle: ValueOracle, family: Coded, z: NDArray[np.int8]) -> Array:
+def read_values(oracle: ValueOracle, family: Coded, z: Signs) -> Array:
     """Ask once for the factor of labels at each of the points z (n, places): (n,)."""
-    out = np.empty(len(z))
-    at_once = max(1, _NUMBERS // family.chosen(z[:1]).size)
+    out, at_once = np.empty(len(z)), max(1, _NUMBERS // family.chosen(z[:1]).size)
     for start in range(0, len(z), at_once):
         x = family.chosen(z[start : start + at_once])
         out[start : start + at_once] = family.nearest_level(x, oracle.value(x))
@@ -137,7 +136,8 @@ def hidden_set(
     if first_step:
         low = np.ones(places, np.int8)
         flipped = np.where(np.eye(places, dtype=np.bool_), -low, low)
-        return _listed(f(np.concatenate([low[None], flipped])))
+        values = f(np.concatenate([low[None], flipped]))
+        return tuple(np.flatnonzero(values[1:] != values[0]).tolist()) or None
     order = rng.permutation(places)
     start = _step(f, order)
     if start is None:
@@ -150,11 +150,6 @@ def hidden_set(
     base = f(ends)
     inside = others[f(asked) != base[raised]]
     return tuple(sorted([int(order[start]), *inside.tolist()]))
-
-
-def _listed(values: Array) -> tuple[int, ...] | None:
-    inside = np.flatnonzero(values[1:] != values[0])
-    return tuple(inside.tolist()) if len(inside) else None
 
 
 def _path(order: NDArray[np.intp], lengths: NDArray[np.intp]) -> Signs:

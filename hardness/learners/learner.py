@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, is_dataclass, replace
 from enum import Enum
-from typing import Any, ClassVar, Literal, Protocol
+from functools import partial
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,7 @@ Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
 class Outcome(Enum):
-    """What a run ended with; `advice` tells the user what to do about it.
-
-    Where more is known of it, `details["reason"]` is a sentence that says it.
-    """
+    """What a run ended with; `advice` says what to do, `details["reason"]` more if it is known."""
 
     SOLVED = "solved"
     UNIDENTIFIED = "function found, heads not identified"
@@ -86,12 +84,7 @@ _ADVICE = {
 
 
 DIVERGED = "training left the range of float64: lower the rate"
-SPENT: dict[Resource, Outcome] = {
-    "examples": Outcome.EXAMPLES_SPENT,
-    "queries": Outcome.QUERIES_SPENT,
-    "values": Outcome.VALUES_SPENT,
-    "seconds": Outcome.SECONDS_SPENT,
-}
+SPENT: dict[Resource, Outcome] = {n: Outcome[f"{n.upper()}_SPENT"] for n in get_args(Resource)}
 
 
 class Failed(Exception):
@@ -195,25 +188,12 @@ def learner_spec(learner: Learner) -> str:
     return canonical(learner, learner.name)
 
 
-@dataclass(frozen=True)
-class OfMember:
-    """The predictions of a member of a family: (n, k, d) tokens -> (n, k, d) mean labels."""
-
-    family: Family
-    secret: Secret
-
-    def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Predict."""
-        return self.family.mean(self.secret, x)
-
-
 def member(
     family: Family, secret: Secret, outcome: Outcome | None = None, **details: Any
 ) -> Hypothesis:
     """Build the hypothesis that the instance is a certain member."""
-    return Hypothesis(
-        predict=OfMember(family, secret), secret=secret, outcome=outcome, details=details
-    )
+    predict = partial(family.mean, secret)
+    return Hypothesis(predict=predict, secret=secret, outcome=outcome, details=details)
 
 
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
@@ -222,10 +202,7 @@ def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> H
 
 
 def ended_early(oracle: Any, outcome: Outcome, **details: Any) -> Hypothesis:
-    """Build what a run has that did not come to its end: where a budget ended it, what it offered.
-
-    Else the baseline.
-    """
+    """Build what a run has that a budget ended: what it offered; else the baseline."""
     offered: Hypothesis | None = oracle.meter.offered
     if offered is None or outcome not in (*SPENT.values(), Outcome.MEMORY_SPENT):
         return nothing(oracle.family, outcome, **details)

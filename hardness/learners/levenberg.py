@@ -8,14 +8,13 @@ random layers it needs fewer examples and less time than the learner that has on
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import least_squares
 from scipy.sparse.linalg import LinearOperator
 
-from hardness.learners.attention import Array, Linearized, columns, linearize
-from hardness.learners.fitting import Data, Fit, draw, fit_of
+from hardness.learners.fitting import Array, Data, Fit, Linearized, columns, draw, fit_of, linearize
 from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, View, no_softmax_heads
 from hardness.oracles import ExampleOracle, Spent
 from instances.errors import require
@@ -80,14 +79,10 @@ def polish(theta: Array, w: Array, data: Data, validation: Data, steps: int = 10
     )  # fmt: skip
     theta, w = fitted.x.reshape(2, *theta.shape)
     loss = 2 * float(fitted.cost)
-    return Polished(
-        theta=theta,
-        w=w,
-        error=fit_of(theta, w, validation).error,
-        measures={"steps": fitted.nfev, "heads": len(theta)},
-        loss=loss,
-        end="exact" if loss <= _EXACT else "flat" if fitted.status else "steps",
-    )
+    end: End = "exact" if loss <= _EXACT else "flat" if fitted.status else "steps"
+    error = fit_of(theta, w, validation).error
+    measures = {"steps": fitted.nfev, "heads": len(theta)}
+    return Polished(theta=theta, w=w, error=error, measures=measures, loss=loss, end=end)
 
 
 def enough(m: int, k: int, d: int) -> int:
@@ -135,11 +130,9 @@ class Levenberg(BuiltIn):
         heads = self.heads or family.layer_heads
         each = family.k // (family.rows or family.k)  # as many labels where few tokens have some
         wanted = self.examples or each * enough(heads, family.k, family.d) * 5 // 4 + 64
-        tokens = 8 * wanted * family.k * (family.d * (4 * heads + 8) + 4 * heads * family.k)
-        require_memory(
-            tokens + 8 * heads * family.d**2 * (20 + heads),
-            f"{wanted} examples and the derivatives of {heads} heads at d={family.d}",
-        )
+        size = 8 * wanted * family.k * (family.d * (4 * heads + 8) + 4 * heads * family.k)
+        size += 8 * heads * family.d**2 * (20 + heads)
+        require_memory(size, f"{wanted} examples, derivatives of {heads} heads at d={family.d}")
         x, y, spent = draw(oracle, wanted)
         if len(x) < 2:
             raise Spent("examples")
@@ -154,18 +147,10 @@ class Levenberg(BuiltIn):
             steps += int(fitted.measures["steps"])
             if best is None or fitted.error < best.error:
                 best = fitted
-            details = {
-                "heads": heads,
-                "starts": starts,
-                "steps": steps,
-                "training_error": best.loss,
-                "held_out_error": best.error * scale,
-                "end": best.end,
-            }
-            outcome = Outcome.EXAMPLES_SPENT if spent else None
-            hypothesis = Hypothesis(
-                predict=best.layer, outcome=outcome, details=details, layer=best.layer
-            )
+            details: Any = {"heads": heads, "starts": starts, "steps": steps, "end": best.end}
+            details |= {"training_error": best.loss, "held_out_error": best.error * scale}
+            outcome, layer = Outcome.EXAMPLES_SPENT if spent else None, best.layer
+            hypothesis = Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)
             oracle.meter.offer(hypothesis)
             if best.error < _SOLVED:
                 break
@@ -174,8 +159,7 @@ class Levenberg(BuiltIn):
 
 def _random_heads(rng: np.random.Generator, heads: int, data: Data) -> tuple[Array, Array]:
     """Theta with logits of about 1, and W with outputs of the labels' size: (m, d, d) each."""
-    shape = (heads, data.d, data.d)
-    token = math.sqrt(float(np.mean(data.x**2))) or 1.0
+    shape, token = (heads, data.d, data.d), math.sqrt(float(np.mean(data.x**2))) or 1.0
     label = math.sqrt(float(np.mean(data.y**2)))
     theta = rng.normal(0.0, 1 / data.d / token**2, shape)
     w = rng.normal(0.0, label / token / math.sqrt(heads * data.d), shape)

@@ -57,17 +57,11 @@ class Cubic:
         return self.d**2 * (self.d + 1) // 2
 
     def rank(self, boolean: bool) -> int:
-        """Dimension of the span of the features as functions of boolean, or of real, tokens.
-
-        On boolean tokens the diagonal of X^T X is constant.
-        """
+        """Dimension of the span of the features; boolean tokens have a constant diagonal."""
         return self.d * (self.d * (self.d - 1) // 2 + 1) if boolean else self.count
 
     def examples(self, boolean: bool) -> int:
-        """The fewest examples whose rows have that rank; enough on normal tokens.
-
-        An example adds k to the rank, or d if its tokens span all dimensions.
-        """
+        """The fewest examples of that rank, k each or d; enough on normal tokens."""
         return -(-self.rank(boolean) // min(self.k, self.d))
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
@@ -160,10 +154,7 @@ def _real(x: NDArray[Any], k: int, d: int) -> Array:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresFit:
-    """The solution of least norm, (features, labels), of `rows` rows of a rank.
-
-    residual: sum of squares that is left, total: of the labels, both (labels,).
-    """
+    """The solution of least norm (features, labels), its rank; squares left, in all (labels,)."""
 
     solution: Array
     rank: int
@@ -173,14 +164,10 @@ class LeastSquaresFit:
 
     @property
     def unexplained(self) -> float | None:
-        """Share of the labels' second moment that is left, for the degrees of freedom used.
-
-        None if there are no more rows than the rank: any labels would be fitted.
-        """
+        """Share of the labels' second moment that is left a degree of freedom, or None."""
         spare, total = self.rows - self.rank, float(self.total.sum())
-        if spare <= 0 or not total:
-            return None
-        return float(self.residual.sum()) / spare / (total / self.rows)
+        left = float(self.residual.sum())
+        return left / spare / (total / self.rows) if spare > 0 < total else None
 
 
 class LeastSquares:
@@ -197,37 +184,30 @@ class LeastSquares:
         width = features + labels
         self._most = width + max(_LEAST_BLOCK, -(-width // 2))
         require_memory(16 * self._most * width, f"least squares on {features} features")
-        self._features = features
+        self._features, self.rows = features, 0
         self._batches: list[Array] = [np.empty((0, width), np.float64)]
-        self.rows = 0
 
     def add(self, features: Array, labels: Array) -> None:
         """Add rows, (n, features) and (n, labels); a full stack is left as its factor."""
         self._batches.append(np.concatenate([features, labels], axis=1))
         self.rows += len(features)
         if sum(map(len, self._batches)) >= self._most:
-            (factor,) = qr(self._stack(), mode="r", overwrite_a=True, check_finite=False)
+            self._batches = [np.concatenate(self._batches)]
+            (factor,) = qr(self._batches[0], mode="r", overwrite_a=True, check_finite=False)
             self._batches = [np.array(factor[: factor.shape[1]], np.float64)]
-
-    def _stack(self) -> Array:
-        stack = np.concatenate(self._batches)
-        self._batches = [stack]
-        return stack
 
     def solve(self) -> LeastSquaresFit:
         """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
-        left, right = np.split(self._stack(), [self._features], axis=1)
+        self._batches = [np.concatenate(self._batches)]
+        left, right = np.split(self._batches[0], [self._features], axis=1)
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
         # By a complete orthogonal decomposition: the singular values would take longer.
         solution, _, rank, _ = lstsq(
             left, right, cond=cutoff, lapack_driver="gelsy", check_finite=False
         )
+        residual, total = (np.sum(v**2, axis=0) for v in (left @ solution - right, right))
         return LeastSquaresFit(
-            solution=solution,
-            rank=int(rank),
-            rows=self.rows,
-            residual=((left @ solution - right) ** 2).sum(axis=0),
-            total=(right**2).sum(axis=0),
+            solution=solution, rank=int(rank), rows=self.rows, residual=residual, total=total
         )
 
 
@@ -252,8 +232,7 @@ class Lifted(BuiltIn):
         super().__post_init__()
         require(
             self.oversample == 0 or 1 <= self.oversample <= 10**6,
-            "oversample must be between 1 and 1000000, or 0 for as many examples as are due, got "
-            f"{self.oversample}",
+            f"oversample must be 1 to 1000000, or 0 for what is due, got {self.oversample}",
         )
 
     def supports(self, family: Family) -> str | None:
@@ -288,19 +267,14 @@ class Lifted(BuiltIn):
         fit = rows.solve()
         if outcome is Outcome.EXAMPLES_SPENT and fit.rank == goal:
             outcome = None  # more would only average noise: the risk says what these were worth
-        details: dict[str, Any] = {
-            "features": features.count,
-            "rank": fit.rank,
-            "expected_rank": goal,
-            "examples_given": rows.examples,
-            "examples_needed": least,
-            "unexplained": fit.unexplained,
-        }
-        return Hypothesis(
-            predict=lambda x: family.known(x) + features.predict(fit.solution, x),
-            outcome=outcome,
-            details=details,
-        )
+        details: dict[str, Any] = {"features": features.count, "unexplained": fit.unexplained}
+        details |= {"rank": fit.rank, "expected_rank": goal}
+        details |= {"examples_given": rows.examples, "examples_needed": least}
+
+        def predict(x: NDArray[Any]) -> Array:
+            return family.known(x) + features.predict(fit.solution, x)
+
+        return Hypothesis(predict=predict, outcome=outcome, details=details)
 
 
 class _Rows:
@@ -327,7 +301,6 @@ class _Rows:
             self.squares += float((y**2).sum())
 
     def solve(self) -> LeastSquaresFit:
-        """Solve for the rows so far."""
         if self._fit is None or self._fit.rows < self.sums.rows:
             self._fit = self.sums.solve()
         return self._fit

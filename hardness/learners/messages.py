@@ -1,7 +1,8 @@
 """What a learner's process and its parent say to each other: tagged records in msgpack.
 
-What comes from a child must be one of the records here, its numbers and texts in their bounds. The
-one that holds a pickle is read from learners of this package alone.
+First those of a child, then those of its parent. What comes from a child must be one of the records
+here, its numbers and texts in their bounds. The one that holds a pickle is read from learners of
+this package alone.
 """
 
 from typing import Annotated, Any, Literal
@@ -34,9 +35,6 @@ class Unsupported(UsageError):
 
 class Message(Struct, forbid_unknown_fields=True, tag_field="op", tag=str.lower):
     """A message, tagged by its name."""
-
-
-# ---- from a child
 
 
 class Ready(Message):
@@ -97,9 +95,12 @@ class Pickled(Message):
 
 
 class Ended(Message):
-    """There is no hypothesis of a user's learner: why not, and what more is to be said."""
+    """There is no hypothesis of a user's learner: its outcome by name, and what more is to say."""
 
-    why: Literal["load", "supports", "spent", "invalid", "raised", "memory", "exited"]
+    outcome: Literal[
+        "COULD_NOT_RUN", "INVALID", "CRASHED", "MEMORY_SPENT",
+        "EXAMPLES_SPENT", "QUERIES_SPENT", "VALUES_SPENT", "SECONDS_SPENT",
+    ]  # fmt: skip
     words: dict[
         Literal["reason", "stage", "type", "message", "file", "line", "exit_code"], _Text | _Number
     ]
@@ -109,9 +110,6 @@ class Idle(Message):
     """The run is over. clean: nothing of it goes on here, so that another one may begin."""
 
     clean: bool
-
-
-# ---- from the parent
 
 
 class Job(Message, kw_only=True):
@@ -133,16 +131,17 @@ class Job(Message, kw_only=True):
 
 
 class Evaluate(Message):
-    """A query is to be evaluated on tokens x, words or z; on z at some factors of the label."""
+    """A query is to be evaluated on tokens x, or on packed ones, words, at some codes of labels."""
 
     arrays: dict[str, Array]
-    factors: list[float] = []
+    codes: list[int] = []
 
 
 class Answer(Message):
     """What a learner asked for: examples or labels in arrays, or the value of a query.
 
-    used: examples, queries and values so far. count: examples; short: there are no more.
+    used: examples, queries and values so far. count: examples; short: there are no more. spent,
+    reason: of a refusal; unsupported: no oracle of the run gives anything of the kind.
     """
 
     used: tuple[int, int, int]
@@ -150,15 +149,9 @@ class Answer(Message):
     value: float = 0.0
     count: int = 0
     short: bool = False
-
-
-class Refusal(Message):
-    """What a learner asked for it does not get: a budget is spent, or the reason is said."""
-
-    used: tuple[int, int, int]
     spent: Resource | None = None
     reason: str = ""
-    unsupported: bool = False  # no oracle of the run gives anything of the kind
+    unsupported: bool = False
 
 
 class Predict(Message):
@@ -192,5 +185,5 @@ from_child = msgspec.msgpack.Decoder(
     Ready | Draw | Ask | Label | Values | Learned | Pickled | Ended | Idle, dec_hook=_array
 ).decode
 from_parent = msgspec.msgpack.Decoder(
-    Job | Evaluate | Answer | Refusal | Predict | End, dec_hook=_array
+    Job | Evaluate | Answer | Predict | End, dec_hook=_array
 ).decode

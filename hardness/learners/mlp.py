@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.descent import Array, Batch, Descent
 from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, Predict, nothing
 from hardness.learners.reduced import predictor
+from hardness.learners.student import Array, Batch, Descent
 from hardness.oracles import Epochs, ExampleOracle, Rounds
 from instances import tokens
 from instances.coded import Coded, as_coded, reduce, require_coded
@@ -69,12 +69,10 @@ class Mlp(Descent):
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
         real, flat = isinstance(family, Dense), self.view == "tokens"
-        view: _Factor | _Tokens = _Tokens(family) if real else _Factor(require_coded(family), flat)
+        view: View = _Tokens(family) if real else _Factor(require_coded(family), flat)
         size = view.inputs + view.outputs
-        require_memory(
-            4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
-            f"a network of width {width} at d={family.d}, batch {self.batch}",
-        )
+        numbers = size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS
+        require_memory(4 * numbers, f"width {width} at d={family.d}, batch {self.batch}")
         theta = initial(rng, view.inputs, width, view.outputs)
         epochs, curve = Epochs(oracle, self.epochs or 1, rng), _Curve(self.steps, self.batch)
         outcome = self.descend(theta, gradient, self._cut(epochs, view), curve)
@@ -82,18 +80,12 @@ class Mlp(Descent):
             return nothing(family, outcome, reason=DIVERGED, **curve.details())
         if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and curve.step < self.steps:
             return self._in_rounds(oracle, view, rng, theta)
-        return Hypothesis(
-            predict=view.predictor(theta),
-            outcome=None if epochs.ended else outcome,
-            details={"epochs": epochs.epoch, **curve.details()},
-        )
+        outcome, details = None if epochs.ended else outcome, {"epochs": epochs.epoch}
+        details |= curve.details()
+        return Hypothesis(predict=view.predictor(theta), outcome=outcome, details=details)
 
     def _in_rounds(
-        self,
-        oracle: ExampleOracle,
-        view: "_Factor | _Tokens",
-        rng: np.random.Generator,
-        theta: Array,
+        self, oracle: ExampleOracle, view: "View", rng: np.random.Generator, theta: Array
     ) -> Hypothesis:
         """Go on with all that was drawn but an eighth, until the loss on that stops falling."""
         z, values = view.read(oracle.again())
@@ -116,10 +108,9 @@ class Mlp(Descent):
         details["held_out_error"] = watch.best if math.isfinite(watch.best) else None
         return Hypothesis(predict=view.predictor(watch.kept), outcome=outcome, details=details)
 
-    def _cut(self, oracle: ExampleOracle, view: "_Factor | _Tokens") -> Iterator[Batch]:
+    def _cut(self, oracle: ExampleOracle, view: "View") -> Iterator[Batch]:
         """Cut what the network sees into minibatches: (batch, inputs), (batch, outputs)."""
-        z = np.zeros((0, view.inputs), np.float32)
-        values = np.zeros((0, view.outputs), np.float32)
+        z, values = np.zeros((0, view.inputs), np.float32), np.zeros((0, view.outputs), np.float32)
         most = max(2 * self.batch, _NUMBERS // (view.inputs + view.outputs))
         left = self.steps
         while left:
@@ -143,17 +134,14 @@ class _Factor:
         self.inputs = 2 * family.d if flat else family.d - 1
 
     def enough(self, count: int) -> int:
-        """Draw a few more than are open on average."""
         return self.family.enough(count) + 64
 
     def read(self, examples: Examples) -> tuple[Array, Array]:
-        """Unpack the tokens."""
         words = as_coded(examples).words
         x = tokens.unpack(words[self.family.open(words)], self.family.d)
         return self.seen(x).astype(np.float32), reduce(examples).values.astype(np.float32)[:, None]
 
     def predictor(self, theta: Array) -> Predict:
-        """Predict where z_0 = -1, and what is known elsewhere."""
         return predictor(self.family, lambda z: evaluate(theta, z, 1)[:, 0], self.seen)
 
 
@@ -173,17 +161,14 @@ class _Tokens:
         self.inputs = self.outputs = family.k * family.d
 
     def enough(self, count: int) -> int:
-        """Draw as many."""
         return count
 
     def read(self, examples: Examples) -> tuple[Array, Array]:
-        """Write an example's numbers in a row."""
         rows, unknown = (len(examples), -1), examples.y - self.family.known(examples.x)
         z = examples.x.reshape(rows).astype(np.float32)
         return z, unknown.reshape(rows).astype(np.float32)
 
     def predictor(self, theta: Array) -> Predict:
-        """Add the network to what is known."""
 
         def predict(x: NDArray[Any]) -> NDArray[np.float64]:
             return self.family.known(x) + evaluate(theta, _flat(x), self.outputs).reshape(x.shape)
@@ -191,11 +176,11 @@ class _Tokens:
         return predict
 
 
-class _Curve:
-    """The training loss relative to the labels' variance, each point the mean since the last.
+View = _Factor | _Tokens
 
-    It is enough when the loss of the last hundred steps or so is near 0.
-    """
+
+class _Curve:
+    """The relative training loss, each point the mean since the last; enough when it is near 0."""
 
     def __init__(self, steps: int, batch: int) -> None:
         self.points: list[list[float]] = []  # step, examples, relative loss

@@ -59,13 +59,9 @@ class Question:
 
 
 class VersionSpace:
-    """The members of a family that are left, each followed by its exact expectations.
-
-    Raises UsageError where members cannot be listed.
-    """
+    """The members of a family that are left, and their exact expectations; raises UsageError."""
 
     def __init__(self, oracle: QueryOracle) -> None:
-        """Start with all members."""
         self._oracle, self.tau = oracle, float(oracle.tau)
         self._listed = listed(oracle.family)
         self.left: Rows = np.arange(len(self._listed.secrets))
@@ -196,30 +192,24 @@ class Pooled(Asking):
         return "it follows every member: d - 1 may be up to 26, and N 2^m up to 2^28"
 
     def narrow(self, space: VersionSpace) -> None:
-        """Ask about the pool that is surest to rule members out, one by one where none is."""
-        while len(space.left) > 1:
-            pool = self._surest(space)
+        """Ask about the pool that rules out most whatever the answer, else one by one."""
+        while (most := len(space.left)) > 1:
+            chosen = (
+                [min(self.pool, most)] if self.pool else [1 << i for i in range(most.bit_length())]
+            )
+            pools = space.about([space.left[:size] for size in chosen])
+            pool = max(pools, key=lambda pool: pool.sure(space.tau))
             if not pool.sure(space.tau):
                 return space.ask_each()
             space.ask(pool)
 
-    def _surest(self, space: VersionSpace) -> Question:
-        """Choose the pool that rules out the most members whatever the answer."""
-        most = len(space.left)
-        sizes = [min(self.pool, most)] if self.pool else [1 << i for i in range(most.bit_length())]
-        pools = space.about([space.left[:size] for size in sizes])
-        return max(pools, key=lambda pool: pool.sure(space.tau))
-
     def ask_characters(self, oracle: QueryOracle, family: Symmetric) -> Hypothesis:
         """Ask about pools of the members that are left, in order, until one is left."""
-        tau = float(oracle.tau)
-        signal = float(1 - 2 * family.noise) / 2
+        tau, signal = float(oracle.tau), float(1 - 2 * family.noise) / 2
         if not tau < signal / 2:
             return nothing(family, Outcome.NO_CLAIM, reason=_TOLERANCE, tau_below=signal / 2)
-        means = Means(family)
-        left = np.arange(family.size)
-        limit = self.pool or pool_size(tau, signal, family.d - 1)
-        asked = 0
+        means, left = Means(family), np.arange(family.size)
+        limit, asked = self.pool or pool_size(tau, signal, family.d - 1), 0
         try:
             while len(left) > 1:
                 chosen = independent(means.members[left], limit)

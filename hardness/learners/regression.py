@@ -112,19 +112,12 @@ class LowDegree(BuiltIn):
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
         family = oracle.family
-        shown: _Factors | _Rows = (
-            _Rows(family) if isinstance(family, Dense) else _Factors(require_coded(family))
-        )
-        degree = min(self.degree, shown.bits)
-        size = 0
-        for k in range(degree + 1):
-            size += math.comb(shown.bits, k)
-            require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
-        monomials = [
-            s
-            for k in range(degree + 1)
-            for s in itertools.combinations(range(1, shown.bits + 1), k)
-        ]
+        dense = isinstance(family, Dense)
+        shown: _Factors | _Rows = _Rows(family) if dense else _Factors(require_coded(family))
+        degree, places = min(self.degree, shown.bits), range(1, shown.bits + 1)
+        size = sum(math.comb(shown.bits, k) for k in range(degree + 1))
+        require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
+        monomials = [s for k in range(degree + 1) for s in itertools.combinations(places, k)]
         columns = _columns(monomials, degree)
         gram, moments, used = np.zeros((size, size)), list[Array](), 0
         try:
@@ -148,11 +141,9 @@ class LowDegree(BuiltIn):
         if coefficients.ndim == 1:
             top = int(np.argmax(np.abs(coefficients)))
             secret = _claimed(family, monomials[top], float(coefficients[top]))
-        return Hypothesis(
-            predict=shown.predictor(lambda z: _monomials(z, columns) @ coefficients),
-            secret=secret,
-            details={"monomials": size, "degree": degree, "scale": scale},
-        )
+        details = {"monomials": size, "degree": degree, "scale": scale}
+        predict = shown.predictor(lambda z: _monomials(z, columns) @ coefficients)
+        return Hypothesis(predict=predict, secret=secret, details=details)
 
 
 class _Factors:
@@ -186,8 +177,7 @@ class _Rows:
         def predict(x: NDArray[Any]) -> Array:
             out = np.array(self.family.known(x), np.float64)
             for start in range(0, len(x), _BLOCK):
-                z = self._turned(x[start : start + _BLOCK])
-                shape = (-1, self.count, self.family.d)
+                z, shape = self._turned(x[start : start + _BLOCK]), (-1, self.count, self.family.d)
                 out[start : start + _BLOCK, : self.count] += fitted(z).reshape(shape)
             return out
 

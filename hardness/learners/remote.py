@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners import messages
-from hardness.learners.boundary import SENT, Child, sandboxed, take
+from hardness.learners.boundary import SENT, Child, Paths, sandboxed, take
 from hardness.learners.learner import (
     SPENT,
     Access,
@@ -35,7 +35,7 @@ from hardness.oracles import clock
 from hardness.oracles.budget import Budget, Meter, Spent
 from hardness.oracles.query import Character, StatisticalQuery, bounded
 from instances.coded import as_coded, require_coded
-from instances.errors import ToolkitError, UsageError
+from instances.errors import ToolkitError, require
 from instances.family import Examples, Family, Secret
 from instances.spec import built_in, parse
 from instances.text import printable
@@ -51,10 +51,7 @@ _ABSENT = ("FileNotFoundError", "PermissionError", "OSError")  # what a sandbox 
 
 @dataclass(frozen=True, kw_only=True)
 class SubprocessLearner:
-    """The learner that a user names: `spec` as given, `text` what the child is to load.
-
-    file: where it stands.
-    """
+    """The learner of `file` that a user names: `spec` as given, `text` for the child to load."""
 
     access: ClassVar[Access] = "either"
     about: ClassVar[str] = "a learner from a file, in a process of its own"
@@ -71,8 +68,7 @@ class SubprocessLearner:
 
     def supports(self, family: Family) -> str | None:
         """Every family; what the learner itself says, it says when it runs."""
-        if not self.file.is_file():
-            raise UsageError(f"no such file: {self.file}, of {self.spec}")
+        require(self.file.is_file(), f"no such file: {self.file}, of {self.spec}")
         if os.name != "posix":
             return "it runs in a process with limits: on Linux or macOS"
         sandboxed()
@@ -101,17 +97,14 @@ class SubprocessLearner:
         details.pop("process")
         return words | {"access": ready.access, "revision": ready.revision} | details
 
-    def _talk(
-        self, oracle: Any, secrets: tuple[Path, ...] = (), coins: tuple[int, int] = (0, 0)
-    ) -> tuple["Talk", dict[str, Any]]:
+    def _talk(self, oracle: Any, secrets: Paths = (), coins: tuple[int, ...] = (0, 0)) -> Any:
         """Take a child, and say what runs in it, the SHA-256 of its file, and how."""
         file, family = self.file.resolve(), oracle.family
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
         child = take(oracle.meter.budget, sha256, file.parent, secrets)
         job = {"file": str(file), "name": self.text, "coins": coins}
-        job |= (
-            {"spec": family.spec} if built_in(family) else {"content": pickled(family, family.name)}
-        )
+        given = built_in(family)
+        job |= {"spec": family.spec} if given else {"content": pickled(family, family.name)}
         place = "in bubblewrap" if child.sandboxed else "not sandboxed"
         return Talk(child, oracle, job), {"sha256": sha256, "process": place}
 
@@ -133,7 +126,6 @@ class Talk:
     """
 
     def __init__(self, child: Child, oracle: Any, job: dict[str, Any]) -> None:
-        """Begin nothing yet."""
         self.child, self.oracle, self._job = child, oracle, job
         self._predicting = 0.0  # seconds
         self._printed: dict[str, Any] | None = None  # once it is over
@@ -194,13 +186,15 @@ class Talk:
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise self.child.failure() from error
         if isinstance(message, messages.Ended):
-            cause = _cause(message, self.child.sandboxed)
-            if message.why in ("memory", "exited"):
+            words = _cleaned(dict(message.words))
+            if self.child.sandboxed and words.get("type") in _ABSENT:
+                words["reason"] = f"{words.get('reason')}; of the sandbox see your-learner.md"
+            cause = Failed(Outcome[message.outcome], words)
+            if message.outcome == "MEMORY_SPENT" or "exit_code" in words:
                 raise self.child.failure(cause)
             raise self.rested(cause)
-        if not isinstance(message, kind) or (
-            isinstance(message, messages.Pickled) and "file" in self._job
-        ):
+        forged = isinstance(message, messages.Pickled) and "file" in self._job
+        if forged or not isinstance(message, kind):
             raise self.child.failure()
         return message
 
@@ -212,12 +206,12 @@ class Talk:
     def serve(self, message: Message) -> None:
         """Answer what a learner asks for, or keep what it offers."""
         meter = self.oracle.meter
-        kind: Any = messages.Answer
+        content: dict[str, Any]
         try:
             if isinstance(message, messages.Draw):
                 content = self._draw(message.count)
             elif isinstance(message, messages.Ask):
-                content = {"value": float(self._ask(message))}
+                content = {"value": self._ask(message)}
             elif isinstance(message, messages.Label):
                 content = {"arrays": {"y": self._label(message.x)}}
             else:
@@ -226,11 +220,11 @@ class Talk:
                     meter.offer(hypothesis)
                 return
         except Spent as spent:
-            kind, content = messages.Refusal, {"spent": spent.resource}
+            content = {"spent": spent.resource}
         except ToolkitError as error:
-            kind, content = messages.Refusal, {"reason": str(error)[:2000]}
-            content["unsupported"] = isinstance(error, Unsupported)
-        self.tell(kind((meter.examples, meter.queries, meter.values), **content))
+            reason = str(error)[:2000] or "refused"
+            content = {"reason": reason, "unsupported": isinstance(error, Unsupported)}
+        self.tell(messages.Answer((meter.examples, meter.queries, meter.values), **content))
 
     def _draw(self, count: int) -> dict[str, Any]:
         """Draw as many examples as are sent at once, at most as many as were asked for."""
@@ -247,11 +241,8 @@ class Talk:
         if message.kind == "character":
             query: StatisticalQuery = Character(subset=tuple(message.subset))
         else:
-            if message.kind != "correlational":
-                require_coded(self.oracle.family)
-            query = _QUERIES[message.kind](self._evaluate)
-        answer: float = self.oracle.ask(query)
-        return answer
+            query = _QUERIES[message.kind](self._evaluate, self.oracle.family)
+        return float(self.oracle.ask(query))
 
     def _evaluate(self, message: messages.Evaluate, shape: tuple[int, ...]) -> Array:
         """Have the child evaluate a query: float64 of a shape."""
@@ -266,17 +257,14 @@ class Talk:
         family = self.oracle.family
         tokens = self._numbers(x, (*x.shape[:1], family.k, family.d))
         if not hasattr(self.oracle, "value"):
-            here = "this oracle has examples"
-            if hasattr(self.oracle, "ask"):
-                here = "the adversary answers statistical queries only"
+            plays = "the adversary answers statistical queries only"
+            here = plays if hasattr(self.oracle, "ask") else "this oracle has examples"
             raise Unsupported(f"a membership query was asked: {here}")
-        labels: Array = self.oracle.value(tokens)
-        return labels
+        return np.asarray(self.oracle.value(tokens))
 
     def predict(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Hand tokens (n, k, d) over, a part at a time, and take the predictions (n, k, d)."""
-        out = np.empty(x.shape)
-        each = max(1, SENT // (8 * x[:1].size or 1))
+        out, each = np.empty(x.shape), max(1, SENT // (8 * x[:1].size or 1))
         seconds = max(_JUDGING, self.oracle.meter.budget.seconds or 0.0)
         for start in range(0, len(x), each):
             part, asked = x[start : start + each], clock.now()
@@ -327,25 +315,6 @@ class Talk:
 _SERVED: Any = messages.Draw | messages.Ask | messages.Label | messages.Learned | messages.Pickled
 
 
-def _cause(message: messages.Ended, sandbox: bool) -> Failed:
-    """Say why there is no hypothesis, in words that are fit to be shown."""
-    words, why = _cleaned(dict(message.words)), message.why
-    if why == "spent":  # the learner did not catch it
-        spent = SPENT.get(words.get("reason"))
-        return Failed(spent, {}) if spent else Failed(Outcome.CRASHED, words)
-    if why in ("load", "supports"):
-        return Failed(Outcome.COULD_NOT_RUN, words | {"stage": why})
-    if why in ("invalid", "memory"):
-        return Failed(Outcome.INVALID if why == "invalid" else Outcome.MEMORY_SPENT, words)
-    reason = f"it ended its process with exit code {words.get('exit_code')}"
-    if why == "raised":
-        where = f", line {words['line']} of {words['file']}" if "line" in words else ""
-        reason = f"{words.get('type')} in {words.get('stage')}{where}: {words.get('message')}"
-        if sandbox and words.get("type") in _ABSENT:
-            reason += "; see what the sandbox closes to learners (your-learner.md)"
-    return Failed(Outcome.CRASHED, {"reason": reason} | words)
-
-
 def reported(text: bytes) -> dict[str, Any]:
     """Read what a learner reports: names, numbers and short texts, without what steers a terminal.
 
@@ -386,41 +355,44 @@ def _claimed(numbers: list[int] | None, family: Family) -> Secret | None:
     return None if numbers is None else secret
 
 
-# ---- queries that the child evaluates: it is sent no label
-
-
 @dataclass(frozen=True)
-class _Evaluated:
-    evaluate: Callable[[messages.Evaluate, tuple[int, ...]], Array]
+class _Levels:
+    """Any phi(x, y) of two-token examples whose labels have one of a few levels."""
 
-    def picked(
-        self, name: str, tokens: Array, place: Array, columns: int, factors: Sequence[float] = ()
-    ) -> NDArray[np.float64]:
-        """Have tokens (n, ...) evaluated in all columns, and take those of `place` (n,): (n,)."""
-        out = np.empty(len(tokens))
-        for rows in _blocks(len(tokens), columns):
-            message = messages.Evaluate({name: tokens[rows]}, list(factors))
-            table = self.evaluate(message, (len(tokens[rows]), columns))
+    evaluate: Callable[[messages.Evaluate, tuple[int, ...]], Array]
+    family: Family
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,); at every level, whichever the examples have."""
+        coded = as_coded(examples)
+        return self.picked(coded.words, coded.codes, range(len(coded.family.levels)))
+
+    def picked(self, words: Array, place: Array, codes: Sequence[int]) -> NDArray[np.float64]:
+        """Have tokens (n, 2, words) evaluated at some codes, and take those at `place`: (n,)."""
+        out = np.empty(len(words))
+        for rows in _blocks(len(words), len(codes)):
+            message = messages.Evaluate({"words": words[rows]}, list(codes))
+            table = self.evaluate(message, (len(words[rows]), len(codes)))
             # All of it must be in range: a refusal then says nothing of the labels.
             bounded(table.reshape(-1), table.size)
             out[rows] = table[np.arange(len(table)), place[rows]]
         return out
 
 
-class _Levels(_Evaluated):
-    """Any phi(x, y) of two-token examples whose labels have one of a few levels."""
+class _Factor(_Levels):
+    """phi(z, s) of z and the label's factor where z_0 = -1."""
 
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-        coded = as_coded(examples)
-        return self.picked("words", coded.words, coded.codes, len(coded.family.levels))
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate phi on packed z (n, words) at factors (n,) that no secret has a part in."""
+        each, place = np.unique(factor, return_inverse=True)
+        codes = np.abs(each[:, None] - require_coded(self.family).factors).argmin(axis=1)
+        return self.picked(np.stack([np.zeros_like(z), z], axis=1), place, codes.tolist())
 
 
-class _Correlational(_Evaluated):
+class _Correlational(_Levels):
     """phi = <y, h(x)>: the child evaluates h."""
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
         out, each = np.empty(len(examples)), examples.family.k * examples.family.d
         for rows in _blocks(len(examples), each):
             part = examples.cut(rows.start, rows.stop)
@@ -429,27 +401,7 @@ class _Correlational(_Evaluated):
         return bounded(out, len(examples))
 
 
-class _Factor(_Evaluated):
-    """phi(z, s) of z and the label's factor where z_0 = -1."""
-
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,); at every level, whichever the examples have."""
-        coded = as_coded(examples)
-        rows = np.flatnonzero(coded.family.open(coded.words))
-        words, levels = coded.words[rows], coded.family.factors.tolist()
-        out, z = np.zeros(len(coded)), words[:, 0] ^ words[:, 1]
-        out[rows] = self.picked("z", z, coded.codes[rows], len(levels), levels)
-        return out
-
-    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Evaluate phi on packed z (n, words) at factors (n,) that no secret has a part in."""
-        values, place = np.unique(factor, return_inverse=True)
-        return self.picked("z", z, place, len(values), values.tolist())
-
-
-_QUERIES: dict[str, Callable[..., StatisticalQuery]] = {
-    **{"levels": _Levels, "correlational": _Correlational, "factor": _Factor}
-}
+_QUERIES = {"levels": _Levels, "correlational": _Correlational, "factor": _Factor}
 
 
 def _blocks(count: int, numbers: int) -> list[slice]:

@@ -119,8 +119,7 @@ class Spectrum:
     @cached_property
     def influences(self) -> Array:
         """The weight of all sets that contain coordinate 1 .. n: (n,), 0 where q ignores it."""
-        out = np.zeros(self.n)
-        folded = self.coefficients**2
+        out, folded = np.zeros(self.n), self.coefficients**2
         for j in reversed(range(self.n)):
             without, having = folded.reshape(2, -1)
             out[j] = having.sum()
@@ -148,7 +147,8 @@ class Spectrum:
             # One order on all sets, so that cutting parts and cutting the whole agree.
             rounded = np.rint(np.abs(self.coefficients[kept]) / largest * 1e9)
             kept = kept[np.lexsort((kept, np.bitwise_count(kept), -rounded))][:count]
-        return [(_subset(int(i)), float(self.coefficients[i])) for i in kept]
+        sets = [tuple(j + 1 for j in range(self.n) if i >> j & 1) for i in kept.tolist()]
+        return list(zip(sets, self.coefficients[kept].tolist(), strict=True))
 
     @property
     def sets(self) -> NDArray[np.int64]:
@@ -162,10 +162,7 @@ class Spectrum:
 
 
 def spectrum(table: Array) -> Spectrum:
-    """Transform a table of values (2^n,), bit j-1 of an index 1 where z_j = -1.
-
-    The table is kept. Raises UsageError where it is no such table or n > 26.
-    """
+    """Transform a table (2^n,), bit j-1 of an index 1 where z_j = -1; raises UsageError."""
     coefficients = np.array(table, np.float64)
     if coefficients.ndim != 1 or not coefficients.size:
         raise UsageError(f"a table must have the shape (2^n,), got {coefficients.shape}")
@@ -282,12 +279,8 @@ def learned(q: Sequence[Spectrum], target: Sequence[Spectrum]) -> Learned:
     both = np.sum([shared(one, f) for one, f in pairs], axis=0)
     part = np.full(whole.n + 1, np.nan)
     np.divide(both, whole.weights, out=part, where=whole.present)
-    squares = [_distance(one.coefficients, f.coefficients, f.n) for one, f in pairs]
-    return Learned(shared=both, part=part, residual=np.sum(squares, axis=0))
-
-
-def _distance(q: Array, f: Array, n: int) -> Array:
-    return _by_degree(n, lambda part: (q[part] - f[part]) ** 2)
+    apart = [Spectrum(coefficients=one.coefficients - f.coefficients).weights for one, f in pairs]
+    return Learned(shared=both, part=part, residual=np.sum(apart, axis=0))
 
 
 def shared(q: Spectrum, f: Spectrum) -> Array:
@@ -304,10 +297,6 @@ def _by_degree(n: int, values: Callable[[slice], Array]) -> Array:
         degree = np.bitwise_count(np.arange(part.start, part.stop))
         out += np.bincount(degree, weights=values(part), minlength=n + 1)
     return out
-
-
-def _subset(index: int) -> Secret:
-    return tuple(j + 1 for j in range(index.bit_length()) if index >> j & 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -378,8 +367,7 @@ def factor(
     size = 1 << d - 1
     if draws is None and d > EXACT_UP_TO:
         draws = max(2, min(_DRAWS, _WORK // size))
-    each = draws or 1 << d
-    stream = BitStream(key(seed, "tokens", "factor"))
+    each, stream = draws or 1 << d, BitStream(key(seed, "tokens", "factor"))
     table, variance = np.empty(size), 0.0
     rows = _BATCH_NUMBERS // (2 * d * each) or 1
     for start in range(0, size, rows):
@@ -405,10 +393,7 @@ def _factors(
     with np.errstate(all="ignore"):  # what overflows is not finite, and is refused below
         given: NDArray[Any] = np.asarray(predict(x))
     if given.shape != x.shape or given.dtype.kind not in "fiu":
-        raise ToolkitError(
-            f"the prediction gave {given.dtype} {given.shape} for tokens {x.shape}: it has no "
-            "spectrum"
-        )
+        raise ToolkitError(f"the prediction gave {given.dtype} {given.shape} for tokens {x.shape}")
     values = np.asarray(x[:, 0, 0] * given[:, 0, 0], np.float64)
     if not np.isfinite(values).all():
         raise ToolkitError("the prediction gave values that are not finite: it has no spectrum")

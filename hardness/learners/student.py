@@ -1,21 +1,98 @@
-"""A layer of softmax attention, trained by gradient descent on minibatches."""
+"""Gradient descent on minibatches, of the learners `student` and `mlp`; a layer trained by it.
+
+Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every example is used once,
+so that the training loss is an estimate of the population's; in several it is not.
+"""
 
 import itertools
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hardness.learners.attention import columns, linearize
-from hardness.learners.descent import Array, Batch, Descent
-from hardness.learners.learner import DIVERGED, Hypothesis, Outcome, View, no_softmax_heads, nothing
-from hardness.oracles import Epochs, ExampleOracle
+from hardness.learners.fitting import columns, linearize
+from hardness.learners.learner import (
+    DIVERGED,
+    SPENT,
+    BuiltIn,
+    Hypothesis,
+    Outcome,
+    View,
+    no_softmax_heads,
+    nothing,
+)
+from hardness.oracles import Epochs, ExampleOracle, Spent
 from instances.coded import Coded
 from instances.family import Family
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import Range, later
+from instances.parameters import OneOf, Range, later
+
+_OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
+
+Array = NDArray[Any]
+Batch = tuple[Array, Array]
+Slope = Callable[[Array, Array, Array], tuple[float, Array]]
+Enough = Callable[[int, float, Batch], bool]
+
+
+class Descent(BuiltIn):
+    """What learners by descent share: an optimizer, checked, and the one loop that descends."""
+
+    model: ClassVar[str]
+
+    optimizer: Annotated[str, OneOf((*_OPTIMIZERS,))]
+    rate: Annotated[float, Range(above=0, most=100)]
+    batch: Annotated[int, Range(1)]
+    steps: Annotated[int, Range(1)]
+
+    @property
+    def method(self) -> str:
+        """What is trained, and by which optimizer, as a sentence begins."""
+        return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
+
+    def descend(
+        self, parameters: Array, slope: Slope, batches: Iterable[Batch], enough: Enough
+    ) -> Outcome | None:
+        """Change the parameters in place, a step a batch, until `steps` or until it is enough.
+
+        slope: parameters and a batch -> the mean loss on it and its gradient. enough: the step,
+        from 1, its loss and its batch -> whether to end after it. Returns what ended it early:
+        a loss that is not finite, or a spent budget of the oracle that gives the batches.
+        """
+        moments = np.zeros((2, *parameters.shape), parameters.dtype)
+        try:
+            for step, batch in enumerate(itertools.islice(batches, self.steps), 1):
+                loss, gradient = slope(parameters, *batch)
+                if not math.isfinite(loss):
+                    return Outcome.STAGE_FAILED
+                self._update(parameters, gradient, moments, step)
+                if enough(step, loss, batch):
+                    break
+        except Spent as spent:
+            return SPENT[spent.resource]
+        return None
+
+    def _update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
+        """Take step t in place."""
+        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
+        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
+        first, second = moments
+        if self.optimizer == "sgd":
+            value -= rate * slope
+        elif self.optimizer == "momentum":
+            first *= 0.9
+            first += slope
+            value -= rate * first
+        else:
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope * slope - second)
+            scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+            value -= scale * first / (np.sqrt(second) + 1e-8)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,29 +129,19 @@ class Student(Descent):
         layer = np.stack([rng.normal(0.0, s, (heads, d, d)) for s in (1 / math.sqrt(d), 1 / d)])
         epochs, watch = Epochs(oracle, self.epochs, rng), _Smoothed(family)
         drawn = (epochs.draw(self.batch) for _ in itertools.count())
-        outcome = self.descend(
-            layer,
-            lambda at, x, y: layer_gradient(at, x, y, family.rows),
-            ((examples.x, examples.y) for examples in drawn),
-            watch,
-        )
-        details = {"steps": watch.step, "heads": heads}
+        batches = ((examples.x, examples.y) for examples in drawn)
+        outcome = self.descend(layer, partial(layer_gradient, rows=family.rows), batches, watch)
+        details: dict[str, Any] = {"steps": watch.step, "heads": heads}
         if outcome is Outcome.STAGE_FAILED:
             return nothing(family, outcome, reason=DIVERGED, **details)
         learned = AttentionLayer(theta=layer[0], w=layer[1])
-        return Hypothesis(
-            predict=learned,
-            outcome=None if epochs.ended else outcome,
-            details=details | {"smoothed_loss": watch.loss, "epochs": epochs.epoch},
-            layer=learned,
-        )
+        outcome = None if epochs.ended else outcome
+        details |= {"smoothed_loss": watch.loss, "epochs": epochs.epoch}
+        return Hypothesis(predict=learned, outcome=outcome, details=details, layer=learned)
 
 
 class _Smoothed:
-    """The training loss, smoothed over some fifty steps: enough is a millionth of the baseline's.
-
-    The baseline's is as the family says, else that on the first batch.
-    """
+    """The training loss, smoothed over fifty steps: enough is a millionth of the baseline's."""
 
     def __init__(self, family: Family) -> None:
         self.step, self.loss = 0, math.inf

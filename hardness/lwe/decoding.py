@@ -10,7 +10,6 @@ from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,19 +28,19 @@ from hardness.lwe.models import (
 )
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Fields, NoEstimate
-from hardness.lwe.scan import refine, scan, spread, window
+from hardness.lwe.scan import evaluate, refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
 _MOST = 4000.0  # bits: costs above it are of no interest
 _LN2 = math.log(2)
 _LATTICES, _ETAS = 1 << 15, 1 << 17  # pairs of beta and d, and of these and eta, that are all tried
-_AT_ONCE = 1 << 16  # points that are priced together
 _CHEAP = 40.0  # bits: the least cost is that of a barely reduced lattice
 _TOY = 48  # entries of a secret of which all guesses are tried
 _CLOSE = 1e-9
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
 Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
+Price = Callable[..., Priced]  # of arrays: beta, zeta, weight, d, eta above the least
 Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
 Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
 
@@ -281,27 +280,6 @@ class Decoding:
         zero = self.parameters.secret.zero
         return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
 
-    def reading(self, zeta: Any, d: Any) -> Any:
-        """Compute log2 of the numbers in all samples that are read, with those that are spent."""
-        return self.parameters.reading(d - (self.n - zeta))
-
-    def repeated(
-        self,
-        beta: Integers,
-        zeta: Integers,
-        d: Integers,
-        *,
-        able: Array,
-        ln_prob: Array,
-        each: Array,
-    ) -> Priced:
-        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob); infinite if not able."""
-        tries = log_repetitions(ln_prob, self.success)
-        red, svp = tries + self.model.cost(beta, d), tries + each
-        rop = np.maximum(np.logaddexp2(red, svp), self.reading(zeta, d))
-        rop = np.where(able, rop, np.inf)
-        return {"rop": rop, "red": red, "svp": svp, "repetitions": tries, "ln_prob": ln_prob}
-
 
 def places(n: int) -> Integers:
     """List numbers of guessed entries for a coarse grid.
@@ -313,7 +291,7 @@ def places(n: int) -> Integers:
 
 
 def search(
-    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses | None = None, root: int = 1
+    lattice: Decoding, price: Price, guesses: Guesses | None = None, root: int = 1
 ) -> Point | None:
     """Scan beta, zeta and weights at the best dimension; then all beta, d and eta behind a guess.
 
@@ -348,10 +326,9 @@ def search(
         return at
 
     def behind(zeta: int, weight: int) -> bool:
-        each = 0.0
-        if guesses:
-            each = float(guesses.sets(np.array([zeta]), np.array([weight]))[0][0]) / root
-        return improved(*all_lattices(lattice, price, zeta, weight, each, best[1], root < 2))
+        one = np.array([zeta]), np.array([weight])
+        each = float(guesses.sets(*one)[0][0]) / root if guesses else 0.0
+        return improved(*all_lattices(lattice, price, (zeta, weight, each), best[1], root < 2))
 
     scanned(lattice.blocks(best[1]), none, none)
     behind(0, 0)
@@ -391,25 +368,17 @@ def search(
 
 
 def all_lattices(
-    lattice: Decoding,
-    price: Callable[..., Priced],
-    zeta: int,
-    weight: int,
-    each: float,
-    bound: float,
-    last: bool,
+    lattice: Decoding, price: Price, guess: tuple[int, int, float], bound: float, last: bool
 ) -> tuple[Point, float]:
     """Find the least cost of all beta, d and eta behind one guess, if it is below a bound.
 
-    each: log2 of the targets of a try; last: whether there is a last block. Left out is what costs
-    more by its reduction or its call alone, then with the tries that the largest eta leaves. Of
-    very many lattices every second d is tried, or every third, ..; of very many eta too.
+    guess: zeta, weight, and log2 of the targets of a try; last: whether there is a last block. Left
+    out is what costs more by its reduction or its call alone, then with the tries that the largest
+    eta leaves. Of very many lattices every second d is tried, or every third, ..; of very many eta
+    too.
     """
-    none: tuple[Point, float] = (2, 0, 0, lattice.n + 1, 0), math.inf
-    calls, largest = lattice.least_calls, 0
-    if last:
-        largest = int(np.searchsorted(calls, bound - each, "right")) - 1
-    reduce = lattice.model.cost
+    (zeta, weight, each), calls, reduce = guess, lattice.least_calls, lattice.model.cost
+    largest = int(np.searchsorted(calls, bound - each, "right")) - 1 if last else 0
     beta = np.arange(2, min(_LARGEST_BLOCK, lattice.widest) + 1)
     low, top = np.maximum(beta, lattice.n - zeta + 1), lattice.best_dimension(beta, np.array(zeta))
     cheapest = np.minimum(reduce(beta, low), reduce(beta, np.maximum(low, roomy_dimension(beta))))
@@ -422,19 +391,14 @@ def all_lattices(
     def priced(beta: Integers, d: Integers, more: Integers) -> Priced:
         return price(beta, np.full_like(beta, zeta), np.full_like(beta, weight), d, more)
 
-    if last and len(beta):
-        able = least_eta(beta, top) <= np.minimum(largest, top - 1)
-        beta, low, top = beta[able], low[able], top[able]
+    able = least_eta(beta, top) <= np.minimum(largest, top - 1)
+    beta, low, top = beta[able], low[able], top[able]
     stride = 1 + int((top - low + 1).sum()) // _LATTICES
     run, place = _runs((top - low) // stride + 1)
     beta, d = beta[run], top[run] - stride * place
-    if not len(beta):
-        return none
     least = least_eta(beta, d)
     able = (least <= np.minimum(largest, d - 1)) & (reduce(beta, d) <= bound)
     beta, d, least = beta[able], d[able], least[able]
-    if not len(beta):
-        return none
     most = np.minimum(largest, d - 1) - least
     tries = priced(beta, d, most)["repetitions"]
     if last:
@@ -444,24 +408,21 @@ def all_lattices(
     skip = 1 + int((most + 1).sum()) // _ETAS
     run, place = _runs(most // skip + 1)
     if not len(run):
-        return none
-    points = np.stack([beta[run], d[run], skip * place])
-    parts = np.array_split(points, -(-len(run) // _AT_ONCE), axis=1)
-    rop = np.concatenate([priced(*part)["rop"] for part in parts])
-    at, bits = int(rop.argmin()), float(rop.min())
-    b, dim, more = (int(v) for v in points[:, at])
+        return (2, 0, 0, lattice.n + 1, 0), math.inf
+    points = np.stack([beta[run], d[run], skip * place], axis=1)
+    rop = evaluate(lambda *at: priced(*at)["rop"], points)
+    bits, (b, dim, more) = float(rop.min()), (int(v) for v in points[rop.argmin()])
     point = (b, zeta, weight, dim, more)
-    if max(stride, skip) > 1 and math.isfinite(bits):
-        steps = np.array([[4, 0, 0, 4 * stride, 4 * skip if last else 0]])
-        ends = np.array(
-            [(2, zeta, weight, 2, 0), (_LARGEST_BLOCK, zeta, weight, lattice.widest, 1 << 10)]
-        )
-        return refine(lambda *at: price(*at)["rop"], np.array([point]), steps, ends)
-    return point, bits
+    if max(stride, skip) == 1 or bits == math.inf:
+        return point, bits
+    steps = np.array([[4, 0, 0, 4 * stride, 4 * skip if last else 0]])
+    tops = (_LARGEST_BLOCK, zeta, weight, lattice.widest, 1 << 10)
+    ends = np.array([(2, zeta, weight, 2, 0), tops])
+    return refine(lambda *at: price(*at)["rop"], np.array([point]), steps, ends)
 
 
 def all_guesses(
-    lattice: Decoding, price: Callable[..., Priced], guesses: Guesses, point: Point, bits: float
+    lattice: Decoding, price: Price, guesses: Guesses, point: Point, bits: float
 ) -> tuple[Point, float]:
     """Find the least cost of all zeta and weights near a point, at its beta, of a few d and eta."""
     beta, zeta, weight, d, more = point
@@ -491,10 +452,7 @@ def _runs(counts: Integers) -> tuple[Integers, Integers]:
 
 
 def decoded(
-    lattice: Decoding,
-    price: Callable[..., Priced],
-    guesses: Guesses | None = None,
-    root: int = 0,
+    lattice: Decoding, price: Price, guesses: Guesses | None = None, root: int = 0
 ) -> Fields:
     """Describe an attack at its least cost; root: of the guesses, which is stored if it is 2."""
     point = search(lattice, price, guesses, max(1, root))

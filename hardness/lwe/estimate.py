@@ -8,19 +8,7 @@ from types import MappingProxyType
 from hardness.bounds import checker
 from hardness.bounds.certificate import Claim
 from hardness.bounds.certify import certify
-from hardness.lwe.attacks.arora import arora_gb, arora_ge
-from hardness.lwe.attacks.bdd import bdd, bdd_hybrid, bdd_mitm_hybrid
-from hardness.lwe.attacks.bkw import bkw
-from hardness.lwe.attacks.brute_force import brute_force
-from hardness.lwe.attacks.coded_bkw import coded_bkw
-from hardness.lwe.attacks.drop_and_solve import guess_arora_gb, guess_usvp
-from hardness.lwe.attacks.dual import dual
-from hardness.lwe.attacks.dual_guess import dual_guess
-from hardness.lwe.attacks.dual_hybrid import dual_hybrid
-from hardness.lwe.attacks.linear_algebra import linear_algebra
-from hardness.lwe.attacks.meet_in_the_middle import meet_in_the_middle
-from hardness.lwe.attacks.restricted_elimination import restricted_elimination
-from hardness.lwe.attacks.usvp import usvp
+from hardness.lwe.attacks import arora, bdd, bkw, counted, drop_and_solve, dual, usvp
 from hardness.lwe.models import DEFAULT, SMALL_BLOCK, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Estimate, Estimates, Fields, Kind
@@ -30,26 +18,27 @@ from instances.family import Family, require
 
 Attack = Callable[[LweParameters, Setting], Estimate]
 LATTICE: dict[str, Attack] = {  # their cost depends on what is assumed of lattice reduction
-    "usvp": usvp,
-    "bdd": bdd,
-    "bdd_hybrid": bdd_hybrid,
-    "bdd_mitm_hybrid": bdd_mitm_hybrid,
-    "dual": dual,
-    "dual_guess": dual_guess,
-    "dual_hybrid": dual_hybrid,
-    "guess+usvp": guess_usvp,
+    "usvp": usvp.usvp,
+    "bdd": bdd.bdd,
+    "bdd_hybrid": bdd.bdd_hybrid,
+    "bdd_mitm_hybrid": bdd.bdd_mitm_hybrid,
+    "dual": dual.dual,
+    "dual_guess": dual.dual_guess,
+    "dual_hybrid": dual.dual_hybrid,
+    "guess+usvp": drop_and_solve.guess_usvp,
 }
 OTHERS: dict[str, Attack] = {
-    "arora-gb": arora_gb,
-    "arora-ge": arora_ge,
-    "bkw": bkw,
-    "brute-force": brute_force,
-    "coded-bkw": coded_bkw,
-    "guess+arora-gb": guess_arora_gb,
-    "linear-algebra": linear_algebra,
-    "meet-in-the-middle": meet_in_the_middle,
-    "restricted-elimination": restricted_elimination,
+    "arora-gb": arora.arora_gb,
+    "arora-ge": arora.arora_ge,
+    "bkw": bkw.bkw,
+    "brute-force": counted.brute_force,
+    "coded-bkw": bkw.coded_bkw,
+    "guess+arora-gb": drop_and_solve.guess_arora_gb,
+    "linear-algebra": counted.linear_algebra,
+    "meet-in-the-middle": counted.meet_in_the_middle,
+    "restricted-elimination": counted.restricted_elimination,
 }
+_ATTACKS = {**LATTICE, **OTHERS}
 DUALS = ("dual", "dual_guess", "dual_hybrid")  # of the shape gsa; their scans end near the least
 _FORMS = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid", *DUALS, "coded-bkw")
 _ROUNDING = 1e-9
@@ -82,17 +71,16 @@ def estimate_all(
     >>> estimate_all(parse_parameters(spec), spec, only=both).least.name
     'meet-in-the-middle'
     """
-    every = {**LATTICE, **OTHERS}
     for attack in only:
-        if attack not in every:
-            raise unknown("attack", attack, list(every))
+        if attack not in _ATTACKS:
+            raise unknown("attack", attack, list(_ATTACKS))
     samples = parameters.samples
-    require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
+    require(samples is None or samples >= 1, f"samples={samples}: at least 1 is needed")
     unlike = {(one.model.name, one.shape): one for one in settings or (DEFAULT,)}
     settings, parameters = tuple(unlike.values()), parameters.shifted()
     estimates = [
         estimate_attack(attack, parameters, replace(each, success=levels.get(attack, each.success)))
-        for attack in dict.fromkeys(only) or every
+        for attack in dict.fromkeys(only) or _ATTACKS
         for each in (settings if attack in LATTICE else settings[:1])
     ]
     queries, average, reason = _queries(family, parameters.secret.values)
@@ -149,7 +137,7 @@ def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
 
     if name in DUALS and setting.shape != "gsa":
         return none(f"its formula is for the shape gsa, {setting.shape} is given", "-")
-    best = _of_forms({**LATTICE, **OTHERS}[name], name in _FORMS, parameters, setting)
+    best = _of_forms(_ATTACKS[name], name in _FORMS, parameters, setting)
     if best.reason or best.sample_bits is None:
         return best
     bits, samples = max(best.sample_bits, log2(parameters.unique)), parameters.samples

@@ -39,7 +39,7 @@ def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[s
     ('q', ['2^20', '2^22', '2^24'])
     """
     key, _, rest = (part.strip() for part in text.partition("="))
-    wrong = f"{option} {text[:60]} given"
+    wrong = f"{option} {text[:60]}"
     require(key in KEYS, f"{wrong}: one of {', '.join(KEYS)}, as n=512..1024..128")
     if ends := _RANGE.fullmatch(rest):
         low, high, step = int(ends[2]), int(ends[3]), int(ends[4] or 1)
@@ -61,7 +61,7 @@ def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
     """
     ranges = [parse_range(text) for text in over]
     keys = [key for key, _ in ranges]
-    wrong = f"--over {', '.join(keys)} given"
+    wrong = f"--over {', '.join(keys)}"
     require(len(set(keys)) == len(keys) in (1, 2, 3), f"{wrong}: one to three different parameters")
     many = math.prod(len(values) for _, values in ranges) > _MOST
     require(not many, f"{wrong}: at most {_MOST} problems")
@@ -73,7 +73,7 @@ def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
 def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
     words, counted = spec_and_samples(text)
-    wrong = f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set"
+    wrong = f"{text[:60]}: a grid is of lwe:.., of lwr:.. or of a named set"
     require(words.startswith(("lwe:", "lwr:")), wrong)
     return words, counted if samples is None else samples
 
@@ -252,20 +252,20 @@ def search(
 
     def cost(index: int) -> float:
         if (least := at(values[index]).least) is None:
-            raise UsageError(f"{name}={values[index]} given: no published attack here applies")
+            raise UsageError(f"{name}={values[index]}: no published attack here applies")
         return least.rank
 
     last = len(values) - 1
     if cost(last) < bits:
         raise UsageError(
-            f"{key} given: {name}={values[last]} has {cost(last):.1f} bits, {bits:g} are asked "
+            f"{key}: {name}={values[last]} has {cost(last):.1f} bits, {bits:g} are asked "
             "for: widen the range"
         )
     high = bisect_left(range(last), True, key=lambda index: cost(index) >= bits)
     steps = sorted({high + (last - high) * i // _CHECKED for i in range(1, _CHECKED + 1)})
     if failed := [values[i] for i in steps if cost(i) < bits]:
         raise UsageError(
-            f"{key} given: {name}={values[high]} has {bits:g} bits and {name}={failed[0]} has "
+            f"{key}: {name}={values[high]} has {bits:g} bits and {name}={failed[0]} has "
             "not: costs do not rise over this range, take a narrower one"
         )
     return SearchResult(
@@ -285,7 +285,7 @@ def _candidates(text: str) -> tuple[str, list[str]]:
     key, _, rest = (part.strip() for part in text.partition("="))
     ends = rest.split("..")
     fits = len(ends) == 2 and key in (*_RISING, "q") and (key == "q") == rest.startswith("2^")
-    wrong = f"--find {text[:60]} given"
+    wrong = f"--find {text[:60]}"
     require(fits, f"{wrong}: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60")
     if key != "sigma":
         _, values = parse_range(text, "--find", _WIDEST)

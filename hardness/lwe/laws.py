@@ -179,7 +179,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
     (3.725, 29)
     """
-    require(sigma > 0, f"a standard deviation of {cut(write(sigma), 60)} given: it must be above 0")
+    require(sigma > 0, f"a standard deviation of {cut(write(sigma), 60)}: it must be above 0")
     if sigma <= _TABLE:
         sigma = float(sigma)
         density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi))) if sigma else 1.0
@@ -210,7 +210,7 @@ def cbd(eta: int, q: int) -> Law:
     >>> cbd(2, q=3329).deviation
     1.0
     """
-    require(1 <= eta <= 512, f"eta={eta} given: a centred binomial takes 1 to 512")
+    require(1 <= eta <= 512, f"eta={eta}: a centred binomial takes 1 to 512")
     weights = np.array([math.comb(2 * eta, i) / 4**eta for i in range(2 * eta + 1)])
     return tabled("cbd", np.arange(-eta, eta + 1.0), weights, q)
 
@@ -222,7 +222,7 @@ def uniform(low: int, high: int, q: int) -> Law:
     0.5
     """
     count = high - low + 1
-    wrong = f"{brief_count(count)} values given with q={brief_count(q)}: at least 1, at most q"
+    wrong = f"{brief_count(count)} values with q={brief_count(q)}: at least 1, at most q"
     require(1 <= count <= q, wrong)
     ln, width = math.log(count), float(min(count, 1 << 1000))
     return Law(
@@ -256,11 +256,11 @@ def rounding(p: int, q: int) -> Law | None:
     >>> round(rounding(1000, q=3329).deviation, 2)
     0.92
     """
-    require(2 <= p <= q, f"p={brief_count(p)} given with q={brief_count(q)}: between 2 and q")
+    require(2 <= p <= q, f"p={brief_count(p)} with q={brief_count(q)}: between 2 and q")
     if q % p == 0:
         return uniform(-((q // p - 1) // 2), q // p // 2, q) if p < q else None
     high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
-    wrong = f"p={brief_count(p)} given with q={brief_count(q)}: a p that divides q"
+    wrong = f"p={brief_count(p)} with q={brief_count(q)}: a p that divides q"
     require(math.log(q) - math.log(p) < _MOST_LN / 2, wrong)
     width = math.exp(math.log(q) - math.log(p))
     return replace(
@@ -280,9 +280,9 @@ def tuniform(bits: int, q: int) -> Law:
     >>> round(law.deviation**2, 6), round(law.entropy, 6), law.values
     (1.5, 2.25, 5)
     """
-    require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")
+    require(0 <= bits <= 256, f"{bits} bits: TUniform takes 0 to 256")
     half, count = 1 << bits, 2.0 ** (bits + 1)
-    wrong = f"TUniform of {bits} bits given with q={brief_count(q)}: it takes the "
+    wrong = f"TUniform of {bits} bits with q={brief_count(q)}: it takes the "
     require(2 * half <= q, f"{wrong}{brief_count(2 * half + 1)} values -2^{bits} .. 2^{bits}")
     inner = uniform(1 - half, half, q)  # half of it, the other half is one less
     cosine = abs(math.cos(math.pi * math.exp(-math.log(q))))
@@ -307,7 +307,7 @@ def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
     (0.125, 64, 0.4841)
     """
     weight = sum(count for _, count in counts)
-    wrong = f"counts of {weight} entries given: each at least 1, and {n} together at most"
+    wrong = f"counts of {weight} entries: each at least 1, and {n} together at most"
     require(0 < weight <= n and all(count > 0 for _, count in counts), wrong)
     zeros = [(0, n - weight)] if weight < n else []
     values, shares = np.array(sorted([*counts, *zeros]), float).T
@@ -321,12 +321,12 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     >>> round(law.deviation, 9), law.zero
     (0.5, 0.75)
     """
-    require(1 <= weight <= n, f"{weight} entries that are not 0 given: between 1 and n = {n}")
+    require(1 <= weight <= n, f"{weight} entries that are not 0: between 1 and n = {n}")
     share, kept = weight / n, 1 - law.zero
-    require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
+    require(kept > 0, "an entry that is always 0: no entry can be anything else")
     require(
         law.rms < _WIDEST_SPARSE,
-        f"h or weight given with entries of size {law.rms:g}: take less than {_WIDEST_SPARSE:g}, "
+        f"h or weight with entries of size {law.rms:g}: take less than {_WIDEST_SPARSE:g}, "
         "or leave it out",
     )
     mean, square = share * law.mean / kept, share * (law.rms**2 / kept)

@@ -114,10 +114,6 @@ class Model:
         lll = 3 * np.log2(d)
         return np.where(beta > 2, np.logaddexp2(call + number, lll), lll)
 
-    def sieve(self, dimension: Array) -> Array:
-        """Compute log2 of the operations of a sieve in all dimensions up to one."""
-        return _log_c(self.slope) + self.slope * dimension + self.constant
-
     def short(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
         """Return ln of how much longer many vectors are than a first one, and the sieve they fill.
 
@@ -151,7 +147,7 @@ class Model:
             number = np.maximum(count, 0.0) + np.zeros(size.shape)
             return Vectors(np.where(one, 0.0, ratio), np.where(one, cost, more), number, size)
         if self.vectors_from == "one more sieve":
-            cost = np.logaddexp2(cost, self.sieve(size))
+            cost = np.logaddexp2(cost, _log_c(self.slope) + self.slope * size + self.constant)
         held = _whole(SIEVE_WIDTH * size, np.floor)
         again = _whole(np.maximum(count - held, 0.0), np.ceil)
         return Vectors(ratio, cost + again, held + again, size)
@@ -256,19 +252,12 @@ _NAMED = {"default": "matzov", "rough": "adps16"}
 class Setting:
     """What is assumed of lattice reduction, and the probability with which attacks are to succeed.
 
-    success: from 1/2 to 1 - 1e-12.
+    success: from 1/2 to MOST_SUCCESS, which callers see to.
     """
 
     model: Model
     shape: str = "gsa"
     success: float = SUCCESS
-
-    def __post_init__(self) -> None:
-        """Refuse a probability that no attack or every coin has; raises UsageError."""
-        require(
-            0.5 <= self.success <= MOST_SUCCESS,
-            f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
-        )
 
 
 def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS) -> Setting:

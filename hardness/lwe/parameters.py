@@ -228,9 +228,9 @@ def _checked(problem: LweParameters, text: str) -> LweParameters:
     samples, wrong = problem.samples, "labels do not depend on the secret: lower the error"
     require(
         samples is None or 0 <= samples <= _MOST_SAMPLES,
-        f"samples={cut(numbers.write(samples), 60)} given: 0 to 2^1000, or none for any number",
+        f"samples={cut(numbers.write(samples), 60)}: 0 to 2^1000, or none for any number",
     )
-    require(problem.information > _LEAST_INFORMATION, f"{cut(text, 200)} given: {wrong}")
+    require(problem.information > _LEAST_INFORMATION, f"{cut(text, 200)}: {wrong}")
     return problem
 
 
@@ -263,11 +263,11 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
         example = "lwr:n=512,q=8192,p=1024,.." if rounds else "lwe:n=512,q=3329,.."
         require(key in words, f"{name} needs {key}: write {example}")
     n, q = numbers.parse(words["n"], int, "n"), modulus(words["q"])
-    require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
+    require(1 <= n <= _MOST_N, f"n={n}: between 1 and {_MOST_N}")
     secret, size_bits = _secret(words, n, q)
     if rounds:
         sizes = [key for key in (*_SIZES, "error") if key in words]
-        wrong = f"{', '.join(sizes)} given with lwr: its error is that of rounding to p"
+        wrong = f"{', '.join(sizes)} with lwr: its error is that of rounding to p"
         require(not sizes, wrong)
         p = modulus(words["p"], "p")
         error, information = laws.rounding(p, q), log2(p)
@@ -331,13 +331,13 @@ def _around(width: str, key: str, q: int) -> Law:
     low, dots, high = width.partition("..")
     count = long_integer(low, key)
     ends = (count, long_integer(high, key)) if dots else (-((count - 1) // 2), count // 2)
-    require(ends[0] < ends[1], f"{key}={cut(width, 60)} given: at least 2 values, that rise")
+    require(ends[0] < ends[1], f"{key}={cut(width, 60)}: at least 2 values, that rise")
     return laws.uniform(*ends, q)
 
 
 def _alpha(text: str, key: str, q: int) -> Law:
     alpha = _long_fraction(text, key)
-    require(0 < alpha < 1, f"alpha={text} given: sigma/q, between 0 and 1")
+    require(0 < alpha < 1, f"alpha={text}: sigma/q, between 0 and 1")
     return laws.gaussian(alpha * q, q)
 
 
@@ -373,7 +373,7 @@ def _law(key: str, kind: str, words: dict[str, str], q: int, count: int) -> Law 
         raise unknown(key, cut(kind, 60), [*kinds, "[value:share,..]"])
     makes, sizes = {} if listed else kinds[kind], [size for size in keys if size in words]
     needed = " or ".join(f"{size}=..." for size in makes) or "no size"
-    wrong = f"{key}={cut(kind, 60)} given with {', '.join(sizes) or 'no size'}: it needs {needed}"
+    wrong = f"{key}={cut(kind, 60)} with {', '.join(sizes) or 'no size'}: it needs {needed}"
     require(set(sizes) <= set(makes) and len(sizes) == bool(makes), wrong)
     if sizes:
         return makes[sizes[0]](words[sizes[0]], sizes[0], q)
@@ -385,13 +385,13 @@ def _secret(words: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     kind = words.get("secret", "uniform")
     law = _law("secret", kind, words, q, n)
     assert law is not None
-    width, wrong = law.high - law.low + 1, f"q={brief_count(q)} given with secret={kind}: "
+    width, wrong = law.high - law.low + 1, f"q={brief_count(q)} with secret={kind}: "
     require(width <= q, f"{wrong}its entries take {brief_count(width)} values")
     h = numbers.parse(words.get("h", "0"), int, "h")
-    wrong = f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 "
+    wrong = f"h={h} with n={n}: h, the number of entries that are not 0, must be between 1 "
     require(0 <= h <= n, wrong + "and n, or 0 to leave it open")
     if law.weight:
-        require(not h, f"h={h} given with counts, which have {law.weight} entries that are not 0")
+        require(not h, f"h={h} with counts, which have {law.weight} entries that are not 0")
         placed = math.lgamma(law.weight + 1) - sum(math.lgamma(c + 1) for _, c in law.counts)
         return law, log2(math.comb(n, law.weight)) + placed / math.log(2)
     if h:
@@ -401,7 +401,7 @@ def _secret(words: dict[str, str], n: int, q: int) -> tuple[Law, float]:
 
 def _error(words: dict[str, str], q: int, samples: int | None) -> Law | None:
     """Return the law of errors; None if all are the same, as one then takes it off."""
-    require("p" not in words, "p given with lwe: it is of lwr")
+    require("p" not in words, "p with lwe: it is of lwr")
     kind = words.get("error", "gaussian")
     law = _law("error", kind, words, q, samples or _MOST_ROWS)
     bare = samples is None and law is not None and law.weight is not None
@@ -412,7 +412,7 @@ def _error(words: dict[str, str], q: int, samples: int | None) -> Law | None:
 def _listed(text: str, key: str, n: int, q: int) -> Law:
     """Read a law of n entries, "[-1:1/4,0:1/2,1:1/4]" or, of counts, "[-1:16,1:48]"."""
     pairs = [part.partition(":") for part in split_list(text.strip()[1:-1])]
-    start = f"{key}={cut(text, 60)} given: "
+    start = f"{key}={cut(text, 60)}: "
     complete = text.endswith("]") and all(share.strip() for _, _, share in pairs)
     wrong = f"{start}write [-1:1/4,0:1/2,1:1/4] for probabilities, [-1:16,1:48] for counts"
     require(complete, wrong)
@@ -442,7 +442,7 @@ def _information(error: Law | None, q: int) -> float:
     if wide < _NARROW or error.kind != "gaussian":
         return max(0.0, log2(q) - error.entropy)
     width = f"2^{error.ln_deviation / math.log(2):.1f}"
-    wrong = f"errors of standard deviation {width} given with q={brief_count(q)}: labels then "
+    wrong = f"errors of standard deviation {width} with q={brief_count(q)}: labels then "
     require(wide <= 2, wrong + "say nothing, lower it")
     # The density of the wrapped Gaussian over its mean, less 1, by its Fourier series.
     turns, k = np.arange(min(q, _GRID)) / min(q, _GRID), np.arange(1, math.ceil(2 / wide) + 2)

@@ -69,7 +69,7 @@ def _calls(parameters: LweParameters) -> list[tuple[Any, ...]]:
     n, rows, error = parameters.n, parameters.samples, parameters.error
     if error is None or not error.deviation:
         raise UsageError(
-            "a problem without error given: lattice-estimator takes none, linear algebra solves it"
+            "a problem without error: lattice-estimator takes none, linear algebra solves it"
         )
     every = ("secret", parameters.secret, n), ("error", error, n if rows is None else rows)
     return [(word, law, *_call(law, count, parameters.q)) for word, law, count in every]
@@ -93,7 +93,7 @@ def _call(law: Law, count: int, q: int) -> tuple[str, tuple[int | float, ...], d
         return ("UniformMod", (q,), {}) if width == q else ("Uniform", ends, {})
     require(
         math.isfinite(law.deviation),
-        "a law wider than floats hold given: lattice-estimator has no name for it",
+        "a law wider than floats hold: lattice-estimator has no name for it",
     )
     moments = (
         (law.deviation,) if abs(law.mean) < _CLOSE * law.deviation else (law.deviation, law.mean)
@@ -131,14 +131,14 @@ def _gaussian(deviation: Fraction) -> tuple[str, str]:
 
 
 def _interval(low: Fraction, high: Fraction) -> tuple[str, str]:
-    require(low < high, f"a uniform law on {low}..{high} given: the first number is the smaller")
+    require(low < high, f"a uniform law on {low}..{high}: the first number is the smaller")
     name = _NAMED.get((int(low), int(high)))
     ends = f"{low}..{high}"
     return name or f"range,spread={ends}", f"error={name or f'uniform,width={ends}'}"
 
 
 def _counts(plus: Fraction, minus: Fraction) -> tuple[str, str]:
-    require(bool(plus or minus), "a sparse law of 0 entries given: at least one must not be 0")
+    require(bool(plus or minus), "a sparse law of 0 entries: at least one must not be 0")
     listed = ",".join(f"{value}:{count}" for value, count in ((-1, minus), (1, plus)) if count)
     return f"[{listed}]", f"error=[{listed}]"
 
@@ -225,7 +225,7 @@ def _law(node: ast.expr, key: str, count: int | None) -> tuple[str, str]:
         whole = arg in ("stddev", "alpha") or value.denominator == 1
         require(whole, f"{key} has {arg}={write(value)}: it must be an integer")
     length = values.get("n", count)
-    require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
+    require(length == count, f"{key} of n={length}: it is of {count or 'oo'} entries")
     return _LAWS[name](**values)
 
 
@@ -235,7 +235,7 @@ def _bound(call: ast.Call, law: Callable[..., Any]) -> dict[str, Any]:
     try:
         return inspect.signature(law).bind(*call.args, **named).arguments
     except TypeError as wrong:
-        raise UsageError(f"{cut(ast.unparse(call), 60)} given: {wrong}") from None
+        raise UsageError(f"{cut(ast.unparse(call), 60)}: {wrong}") from None
 
 
 def _number(node: ast.expr) -> Fraction:
@@ -278,7 +278,7 @@ def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[
     model = _MODELS.get(setting.model.name, "")
     require(
         bool(model),
-        f"--peer given with the cost model {setting.model.name}, which lattice-estimator does not "
+        f"--peer with the cost model {setting.model.name}, which lattice-estimator does not "
         f"have: one of {', '.join(sorted(_MODELS))}",
     )
     calls, sizes = _calls(parameters), {"n": parameters.n, "q": parameters.q}

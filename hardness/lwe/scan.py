@@ -52,11 +52,7 @@ def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], f
     """
     values = [np.atleast_1d(np.asarray(axis, np.int64)) for axis in axes]
     grid = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    groups = (
-        _priced(cost, grid).reshape(-1, len(values[-1]))
-        if len(axes) > 1
-        else _priced(cost, grid)[:, None]
-    )
+    groups = evaluate(cost, grid).reshape(-1, len(values[-1]) if len(axes) > 1 else 1)
     each = min(len(groups), -(-few // groups.shape[1]))
     best = np.argpartition(groups, each - 1, axis=0)[:each]
     chosen = (best * groups.shape[1] + np.arange(groups.shape[1])).ravel()
@@ -78,14 +74,14 @@ def refine(
     """
     count = points.shape[1]
     moves = _moves(tuple(steps.max(axis=0) > 0))
-    best = _priced(cost, points)
+    best = evaluate(cost, points)
     done = points[[best.argmin()]], best.min()
     near: Integers
     for _ in range(_ROUNDS):
         _, at = np.unique(np.hstack([points, steps]) @ _HASH[: 2 * count], return_index=True)
         points, steps, best = points[at], steps[at], best[at]
         near = np.clip(points[:, None] + moves * steps[:, None], ends[0], ends[1])
-        costs = _priced(cost, near.reshape(-1, count)).reshape(len(points), -1)
+        costs = evaluate(cost, near.reshape(-1, count)).reshape(len(points), -1)
         place, least = costs.argmin(axis=1), costs.min(axis=1)
         better = least < best - _CLOSE
         points = np.where(better[:, None], near[np.arange(len(points)), place], points)
@@ -108,7 +104,8 @@ def _moves(free: tuple[bool, ...]) -> Integers:
     return moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]
 
 
-def _priced(cost: Cost, points: Integers) -> Array:
+def evaluate(cost: Cost, points: Integers) -> Array:
+    """Price points, (N, parameters), some at a time: (N,)."""
     parts = np.array_split(points, -(-len(points) // _AT_ONCE))
     return np.concatenate([np.broadcast_to(cost(*part.T), len(part)) for part in parts])
 

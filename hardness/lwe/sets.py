@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from hardness.lwe.parameters import (
-    LweParameters,
-    long_integer,
-    parameters_of,
-    parse_parameters,
-)
+from hardness.lwe.parameters import LweParameters, long_integer, parameters_of, parse_parameters
 from hardness.lwe.peer import is_estimator_code, parse_estimator_code
 from instances.errors import UsageError, unknown
 from instances.family import Family, require

@@ -44,10 +44,10 @@ def log_single(log2_guesses: ArrayLike, success: float) -> Array:
     return found
 
 
-def log_told(success: float) -> float:
+def log_distinguishing(success: float) -> float:
     """Compute log2 of the factor that tells one score from that of noise, both as often as asked.
 
-    >>> round(log_told(0.99), 2)
+    >>> round(log_distinguishing(0.99), 2)
     3.44
     """
     return 1 + 2 * math.log2(max(ndtri(success), 2.0**-20))

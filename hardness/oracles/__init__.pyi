@@ -1,10 +1,3 @@
-from .adversary import (
-    Adversary as Adversary,
-    CertificateAdversary as CertificateAdversary,
-    GameRecord as GameRecord,
-    ReferenceAdversary as ReferenceAdversary,
-    Round as Round,
-)
 from .budget import Budget as Budget, Meter as Meter, Spent as Spent, Usage as Usage
 from .examples import (
     ChoiceOracle as ChoiceOracle,
@@ -23,7 +16,12 @@ from .query import (
     Table as Table,
 )
 from .statistical import (
+    Adversary as Adversary,
+    CertificateAdversary as CertificateAdversary,
     ExactOracle as ExactOracle,
+    GameRecord as GameRecord,
     QueryOracle as QueryOracle,
+    ReferenceAdversary as ReferenceAdversary,
+    Round as Round,
     SampledOracle as SampledOracle,
 )

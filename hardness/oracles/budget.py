@@ -1,17 +1,18 @@
 """Budgets and their use: examples, queries, values, seconds, bytes."""
 
 import os
+import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from hardness.oracles import clock
 from instances.arguments import integral, real
-from instances.errors import UsageError
+from instances.errors import require
 
 Resource = Literal["examples", "queries", "values", "seconds"]
 _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
@@ -47,11 +48,10 @@ class Budget:
                 continue
             found = real(f"a budget of {name}", given)
             object.__setattr__(self, name, found)
-            if not 0 < found <= _LONGEST:
-                raise UsageError(
-                    f"a budget of {name} must be above 0 and at most {_LONGEST:g}, got {found:g}; "
-                    "leave it out for no limit"
-                )
+            wanted = (
+                f"must be above 0 and at most {_LONGEST:g}, got {found:g}; leave it out for none"
+            )
+            require(0 < found <= _LONGEST, f"a budget of {name} {wanted}")
 
     @property
     def needs_process(self) -> bool:
@@ -89,7 +89,6 @@ class Meter:
     """Counts what is used and says when the budget is spent."""
 
     def __init__(self, budget: Budget) -> None:
-        """Start the clock."""
         self.budget = budget
         self.examples = 0
         self.queries = 0
@@ -121,10 +120,6 @@ class Meter:
         self.examples += granted
         return granted
 
-    def give_back(self, count: int) -> None:
-        """Return examples that were granted and are not there."""
-        self.examples -= count
-
     def take_query(self, count: int = 1) -> None:
         """Take one query of the budget, or `count`; raises Spent where so many are not left."""
         self.require_time()
@@ -154,45 +149,35 @@ class Meter:
 
     def usage(self) -> Usage:
         """Return what was used so far."""
-        return Usage(
-            examples=self.examples,
-            queries=self.queries,
-            values=self.values,
-            seconds=self.seconds,
-            peak_bytes=peak_bytes() if self.peak_bytes is None else self.peak_bytes,
-        )
+        peak = peak_bytes() if self.peak_bytes is None else self.peak_bytes
+        counts = {"examples": self.examples, "queries": self.queries, "values": self.values}
+        return Usage(**counts, seconds=self.seconds, peak_bytes=peak)
 
 
-def restart_peak() -> None:
-    """Let the peak of this process's memory start again from what it holds now; on Linux alone."""
-    file = _clear_refs(os.getpid())
-    if file is not None:
+def restart_peak(*processes: int) -> None:
+    """Let the peak memory of processes, or of this one, start again from now; on Linux alone."""
+    for process in processes or (os.getpid(),):
         with suppress(OSError):
-            os.write(file, b"5")
-
-
-@cache
-def _clear_refs(process: int) -> int | None:
-    """Open the file once: a process that a learner's process closed itself to cannot any more."""
-    try:
-        return os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
+            Path(f"/proc/{process}/clear_refs").write_text("5")
 
 
 def peak_bytes() -> int:
-    """Return the peak resident memory of this process in bytes, 0 where the system cannot say.
-
-    On Linux since `restart_peak`.
-    """
+    """Return the peak resident memory of this process in bytes, 0 where the system cannot say."""
     # What getrusage says there is never less than its parent held when it was started.
-    with suppress(OSError), open("/proc/self/status") as lines:
-        for line in lines:
-            if line.startswith("VmHWM:"):
-                return 1024 * int(line.split()[1])
+    if peak := memory_peak(os.getpid()):
+        return peak
     try:
         import resource
     except ImportError:  # not on Windows
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak if sys.platform == "darwin" else peak * 1024)
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def memory_peak(pid: int) -> int:
+    """Read the peak resident memory of a process since `restart_peak`, in bytes; 0 for none."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/status").read_bytes()
+        if line := re.search(rb"^VmHWM:\s*(\d+) kB", text, re.MULTILINE):
+            return 1024 * int(line[1])
+    return 0

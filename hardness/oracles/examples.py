@@ -31,7 +31,6 @@ class ExampleOracle:
     """
 
     def __init__(self, source: Source, meter: Meter) -> None:
-        """Start at the source's first example."""
         self.family: Family = source.family
         self.meter = meter
         self._source = source
@@ -41,7 +40,7 @@ class ExampleOracle:
         """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
         granted = self.meter.take_examples(count)
         found = self._source.examples(self._next, granted)
-        self.meter.give_back(granted - len(found))  # a folder may hold fewer
+        self.meter.examples -= granted - len(found)  # a folder may hold fewer
         self._next += len(found)
         if not len(found) and count:
             raise Spent("examples")
@@ -153,7 +152,6 @@ class ValueOracle:
     """
 
     def __init__(self, instance: Instance, meter: Meter) -> None:
-        """Start at the first place of the noise."""
         self.family: Family = instance.family
         self.meter = meter
         self._instance = instance
@@ -212,18 +210,12 @@ class ChoiceOracle:
     def ask(self, query: "StatisticalQuery") -> float:
         """Answer one query within tau of its expectation; counted; raises Spent, ToolkitError."""
         if self._queries is None:
-            raise ToolkitError(
-                "a statistical query was asked, which needs fresh examples: the folder has no "
-                "secret part to draw them from"
-            )
+            raise ToolkitError("a statistical query was asked: the folder has no secret part")
         return self._queries.ask(query)
 
     def value(self, x: Any) -> NDArray[np.float64]:
         """Return the labels of chosen tokens (n, k, d); counted; raises Spent, ToolkitError."""
         if self._values is None:
             _ = self.family.questions or self.family.refuse("questions")
-            raise ToolkitError(
-                "labels of chosen tokens were asked for: the folder has no secret part that knows "
-                "them"
-            )
+            raise ToolkitError("labels of chosen tokens were asked: the folder has no secret part")
         return self._values.value(x)

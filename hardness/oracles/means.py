@@ -16,7 +16,7 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from hardness.numerics.walsh import walsh_hadamard
-from hardness.oracles.query import FactorQuery, StatisticalQuery, Table
+from hardness.oracles.query import StatisticalQuery, Table
 from instances.coded import Coded, CodedExamples
 from instances.errors import UsageError
 from instances.family import Family, Secret
@@ -47,10 +47,7 @@ class Means:
         """List the members in lexicographic order."""
         require_cube(family)
         if not can_follow(family):
-            raise UsageError(
-                f"{family} has {family.size} members of {family.m} places: too many to follow "
-                f"one by one, N 2^m may be up to {_LOOKUPS}"
-            )
+            raise UsageError(f"{family} has {family.size} members: too many to follow one by one")
         require_memory(16 * family.size * (family.m + 4), f"the members of {family}")
         self.family = family
 
@@ -66,11 +63,11 @@ class Means:
         """Return the hidden set of a member."""
         return tuple(self.members[row].tolist())
 
-    def expectations(self, query: StatisticalQuery | FactorQuery) -> Values:
+    def expectations(self, query: StatisticalQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
         return self.with_reference(query)[0]
 
-    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+    def with_reference(self, query: StatisticalQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean for the family alone.
 
         For parities that is the mean with a fair coin in place of the unknown sign, as in the proof
@@ -94,7 +91,6 @@ class Listed:
     """
 
     def __init__(self, family: Family) -> None:
-        """List the members in the family's order, and evaluate them."""
         if (reason := unlisted(family)) is not None:
             raise UsageError(reason)
         self.family = coded = family.factor or family.refuse("factor")
@@ -120,12 +116,11 @@ class Listed:
 
     def count(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Count how many of some members have each code at each z: (levels, 2^(d-1))."""
-        chosen = self.codes[rows]
-        rest = range(1, len(self.family.levels))
+        chosen, rest = self.codes[rows], range(1, len(self.family.levels))
         found = [np.count_nonzero(chosen == code, axis=0) for code in rest]
         return np.array([len(rows) - sum(found, np.zeros(chosen.shape[1], np.int64)), *found])
 
-    def expectations(self, query: StatisticalQuery | FactorQuery) -> Values:
+    def expectations(self, query: StatisticalQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
         tables, closed = by_code(self.family, query)
         return closed + self._average(tables[None], self.codes)[:, 0]
@@ -137,8 +132,7 @@ class Listed:
 
     def _average(self, tables: Values, codes: NDArray[Any]) -> Values:
         """Average tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1)): 0 where none is open."""
-        count = codes.shape[1]
-        change = (tables[:, 1:] - tables[:, :1]).transpose(1, 2, 0)
+        count, change = codes.shape[1], (tables[:, 1:] - tables[:, :1]).transpose(1, 2, 0)
         # Sums of small whole numbers are exact in float32 too, which is half as much to move.
         whole = 4 * count < 1 << 24 and bool((change == np.rint(change)).all())
         change = change.astype(np.float32 if whole else np.float64)
@@ -151,7 +145,7 @@ class Listed:
                 out[start : start + each] += has.astype(change.dtype) @ changed / count
         return out / 2
 
-    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+    def with_reference(self, query: StatisticalQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean over all of them."""
         out = self.expectations(query)
         return out, float(out.mean())
@@ -215,12 +209,10 @@ def can_follow(family: Family) -> bool:
 def require_cube(family: Symmetric) -> None:
     """Refuse a dimension whose queries have no exact means; raises UsageError."""
     if family.d - 1 > MAX_COORDINATES:
-        raise UsageError(
-            f"d={family.d} is too large: exact means of any query need d - 1 <= {MAX_COORDINATES}"
-        )
+        raise UsageError(f"d={family.d} is too large: exact means need d - 1 <= {MAX_COORDINATES}")
 
 
-def mean_of(family: Coded, query: StatisticalQuery | FactorQuery, secret: Secret) -> float:
+def mean_of(family: Coded, query: StatisticalQuery, secret: Secret) -> float:
     """Compute E phi for one member exactly; raises UsageError as `by_code` does."""
     if isinstance(family, Symmetric):
         require_cube(family)
@@ -232,7 +224,7 @@ def mean_of(family: Coded, query: StatisticalQuery | FactorQuery, secret: Secret
     return closed + found / 2
 
 
-def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+def by_code(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     """Compute E[phi | z, code], label noise averaged: (levels, 2^(d-1)) by codes without noise.
 
     And the part of E phi where z_0 = +1. Raises UsageError for a query of raw tokens and 2d > 26.
@@ -243,7 +235,7 @@ def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Value
         query.require(family)
     if isinstance(query, Table):
         given, closed = query.table, 0.0
-    elif isinstance(query, FactorQuery):
+    elif hasattr(query, "of_factor"):
         given, closed = _of_factor(family, query), 0.0
     else:
         given, closed = _of_tokens(family, query)
@@ -256,7 +248,7 @@ def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Value
 
 
 def _means(
-    family: Symmetric, query: StatisticalQuery | FactorQuery, members: NDArray[np.int64]
+    family: Symmetric, query: StatisticalQuery, members: NDArray[np.int64]
 ) -> tuple[Values, float]:
     """E phi for members (N, m), and its part that no member changes."""
     tables, closed = by_code(family, query)
@@ -264,12 +256,8 @@ def _means(
         walsh_hadamard(table)
     tables /= 2.0 ** (family.d - 1)
     # The Fourier coefficients of 1[g(h) = v], v each level: (levels, m+1).
-    indicators = np.array(
-        [
-            [to_float(c) for c in coefficients([fmpq(int(v == level)) for v in family.values])]
-            for level in family.levels
-        ]
-    )
+    hits = [[fmpq(int(v == level)) for v in family.values] for level in family.levels]
+    indicators = np.array([[to_float(c) for c in coefficients(hit)] for hit in hits])
     bits = 1 << (members - 1)
     out = np.full(len(bits), closed)
     fixed = closed + float(indicators[:, 0] @ tables[:, 0]) / 2
@@ -282,7 +270,7 @@ def _means(
     return out, fixed
 
 
-def _of_factor(family: Coded, query: FactorQuery) -> Values:
+def _of_factor(family: Coded, query: Any) -> Values:
     """Evaluate phi for each level over z_1 .. z_(d-1) with z_0 = -1: (levels, 2^(d-1))."""
     count = 1 << (family.d - 1)
     tables = np.zeros((len(family.levels), count))
@@ -295,16 +283,10 @@ def _of_factor(family: Coded, query: FactorQuery) -> Values:
 
 
 def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
-    """The same for a query of raw tokens, averaged over X_1; and what is not open adds to its mean.
-
-    Raises UsageError for 2d > 26.
-    """
+    """The same for raw tokens, over X_1, and what is not open adds to its mean; 2d <= 26."""
     d = family.d
     if 2 * d > MAX_COORDINATES:
-        raise UsageError(
-            f"d must be at most {MAX_COORDINATES // 2} for a query of raw tokens, got {d}: "
-            "ask a Character, a Pool, a Table or a Factor of z and the label's factor"
-        )
+        raise UsageError(f"d must be at most {MAX_COORDINATES // 2} for raw tokens, got {d}")
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
     tables = np.zeros((levels, 1 << (d - 1)))
     closed, each = 0.0, max(1, _CHUNK >> d)

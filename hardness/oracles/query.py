@@ -2,21 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
 from instances.coded import Coded, as_coded, require_coded
-from instances.errors import UsageError
+from instances.errors import UsageError, require
 from instances.family import Examples, Family, Secret
 
 Function = Callable[[NDArray[Any], NDArray[np.float64]], NDArray[np.float64]]
 
 
 class StatisticalQuery(Protocol):
-    """A function phi of an example with values in [-1, 1]."""
+    """A function phi of an example with values in [-1, 1].
+
+    One of z and the label's factor where z_0 = -1, and 0 elsewhere, has `of_factor` too: of packed
+    z (n, words) with z_0 = -1 and factors (n,) -> (n,).
+    """
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
@@ -24,10 +28,7 @@ class StatisticalQuery(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """Any phi(x, y) of tokens and labels (n, k, d) with values (n,) in [-1, 1].
-
-    Raises UsageError when asked if a value is outside of [-1, 1].
-    """
+    """Any phi(x, y) of tokens and labels (n, k, d) with values (n,) in [-1, 1], or UsageError."""
 
     phi: Function
 
@@ -55,8 +56,7 @@ class _OnFactor:
         out = np.zeros(len(examples))  # where the label is known
         packed = as_coded(examples)
         rows = np.flatnonzero(packed.family.open(packed.words))
-        words = packed.words[rows]
-        factors = packed.family.factors[packed.codes[rows]]
+        words, factors = packed.words[rows], packed.family.factors[packed.codes[rows]]
         out[rows] = self.of_factor(words[:, 0] ^ words[:, 1], factors)
         return out
 
@@ -75,8 +75,7 @@ class Character(_OnFactor):
         largest = max(map(abs, require_coded(family).levels))
         if largest > 1:
             raise UsageError(
-                f"{family} has labels up to {largest}: a query's values must be in [-1, 1]; "
-                "divide g by that"
+                f"{family} has labels up to {largest}: those of queries are in [-1, 1]"
             )
         if not all(0 <= j < family.d for j in self.subset):
             raise UsageError(f"coordinates must be between 0 and {family.d - 1}, got {self.subset}")
@@ -98,8 +97,7 @@ class Pool(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
-        if not self.sets:
-            raise UsageError("a pool must have at least one set, got none")
+        require(bool(self.sets), "a pool must have at least one set, got none")
         for subset in self.sets:
             Character(subset=subset).require(family)
 
@@ -124,8 +122,7 @@ class Factor(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse a family of another dimension; raises UsageError."""
-        if self.d != family.d:
-            raise UsageError(f"a query must have d={family.d}, as {family}, got {self.d}")
+        require(self.d == family.d, f"a query must have d={family.d}, as {family}, got {self.d}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate phi on packed z (n, words): (n,)."""
@@ -146,15 +143,12 @@ class Table(_OnFactor):
     def __post_init__(self) -> None:
         wanted = (len(self.family.levels), 1 << self.family.d - 1)
         if self.table.shape != wanted:
-            raise UsageError(
-                f"a table of {self.family} must have the shape {wanted}, got {self.table.shape}"
-            )
+            raise UsageError(f"a table must have the shape {wanted}, got {self.table.shape}")
         bounded(self.table.reshape(-1), self.table.size)
 
     def require(self, family: Family) -> None:
         """Refuse another family than the table's; raises UsageError."""
-        if family != self.family:
-            raise UsageError(f"a table must be of {family}, the oracle's, got {self.family}")
+        require(family == self.family, f"a table must be the oracle's, got {self.family}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Look phi up for packed z (n, 1), z_0 = -1, and factors that are levels (n,): (n,)."""
@@ -162,17 +156,6 @@ class Table(_OnFactor):
         sizes = self.family.factors[order]
         codes = order[np.searchsorted((sizes[1:] + sizes[:-1]) / 2, factor)]
         return np.asarray(self.table[codes, (z[:, 0] >> np.uint64(1)).astype(np.intp)])
-
-
-@runtime_checkable
-class FactorQuery(Protocol):
-    """A query of z and of the label's factor where z_0 = -1, and 0 elsewhere."""
-
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-
-    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Evaluate phi on packed z (n, words) with z_0 = -1 and factors (n,): (n,)."""
 
 
 def character(z: NDArray[np.uint64], subset: Secret) -> NDArray[np.float64]:

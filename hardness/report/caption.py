@@ -106,14 +106,14 @@ def comparison(found: "Comparison") -> str:
 
 
 def stress(found: "Stress") -> str:
-    """Say which ladder was climbed with which seeds."""
+    """Say on which ladder instances were solved, with which seeds."""
     from hardness.runs.stress import TERMS
     from instances.ladders import OWN
 
     ladder = "a ladder" if found.ladder.name == OWN else found.ladder.name
     return captioned(
-        f"Instances passed on each rung of {ladder}, of {found.seeds}, base seed "
-        f"{found.base_seed} ({found.seed_source}); passed: {PASSED}.",
+        f"Instances solved on each level of {ladder}, of {found.seeds}, base seed "
+        f"{found.base_seed} ({found.seed_source}); solved: {PASSED}.",
         goal(TERMS),
     )
 
@@ -136,8 +136,8 @@ def estimates_table(found: "EstimatesTable") -> str:
 
     said = "; ".join([*settings_words(*found.problems), *contested_words(*found.problems)])
     return captioned(
-        "Attacks: log2 of operations. Marked by * or in bold: the least of a set; by †: the least "
-        "that nobody contests. Estimates by formulas, not bounds.",
+        "Attacks: log2 of operations. Marked by * or in bold: the cheapest for a set; by †: the "
+        "cheapest without disputed heuristics. Estimates by formulas, not bounds.",
         f"{said[0].upper()}{said[1:]}.",
     )
 

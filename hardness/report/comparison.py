@@ -3,11 +3,13 @@
 import textwrap
 from typing import TYPE_CHECKING
 
+from hardness.bounds.quantities import WORD
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, CertifiedGrowth, Scaling
 from instances.numbers import outward, write
+from instances.spec import kind_of
 
 if TYPE_CHECKING:
     from hardness.runs.least import Least
@@ -24,7 +26,11 @@ def comparison_words(found: Comparison) -> str:
     names = dict(zip(found.learner_names, found.learners, strict=True))
     parts = [comparison_table(found)]
     if found.certificates:
+        if WORD in parts[0]:
+            parts.append(wrap(_VACUOUS))
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
+    elif kind_of(found.specs[0].partition(":")[0]) is None:
+        parts.append("No bounds are shown: name the family by --family path.py:Name.")
     return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
 
 
@@ -82,11 +88,11 @@ def comparison_table(comparison: Comparison) -> str:
 # How costs grow.
 
 NOTE = (
-    "Exponents are of the lines nearest to the costs' logarithms over the sizes run; they say "
-    "nothing of larger ones. The bound on queries is about statistical-query learners and worst "
-    "answers: one of another kind may grow slower without contradiction, and so may any cost that "
-    "still lies above its bound."
+    "Exponents are fitted to the sizes run and say nothing about larger ones. A cost above its "
+    "bound may grow more slowly than the bound, and a bound on queries applies to "
+    "statistical-query learners alone."
 )
+_VACUOUS = "vacuous: the bound is trivial at this size, which does not show that learning is easy."
 HEADER = ("learner", "cost", "sizes", "power law", "certified")
 
 
@@ -113,8 +119,6 @@ def scaling_words(comparison: "Comparison | Least") -> str:
     lines += ["", *missing] if missing else []
     if found.certified:
         lines += ["", "certified numbers over all sizes run", "", _certified_table(found)]
-        theory = [one.theory for one in found.certified[:1] if one.theory]
-        lines += ["", *theory] if theory else []
     if found.certified or rows:
         lines += ["", textwrap.fill(NOTE, 80)]
     return "\n".join(lines)
@@ -141,8 +145,7 @@ def left_out(comparison: "Comparison | Least") -> list[str]:
     for fit in comparison.scaling.fits:
         name = short_name(comparison, fit.learner)
         if fit.no_fit:
-            cost = f", {fit.cost}" if len(fit.values) >= 2 else ""
-            lines[f"{name}{cost}: no fit: {fit.no_fit}"] = None
+            lines[f"{name}: no fit: {fit.no_fit}"] = None
         reasons: dict[str, list[str]] = {}
         for value, why in fit.left_out if fit.law else ():
             reasons.setdefault(why, []).append(write(value))

@@ -13,17 +13,17 @@ from hardness.runs.names import brief_spec
 from instances.numbers import write
 
 MEANING = (
-    "rop and memory are log2. Each attack counts in its own unit, a gate, a candidate or a step of "
-    "linear algebra: a few bits mean nothing. The least is that of these attacks under the models "
-    "named, no lower bound. --attack NAME prints all of an attack, or why there is no estimate."
+    "rop and memory are base-2 logarithms: estimates under the models named above, in units that "
+    "differ from attack to attack, and not lower bounds. `--attack NAME` prints all of an attack, "
+    "or why it has no estimate."
 )
 _CONTESTED = "takes wrong guesses as independent, which [DP23] contests"
 _MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 _ACROSS = 6  # attacks that stand side by side; more stand one a line, where sets are fewer
 _SYMBOLS = (
-    "red, svp, guess, |S| and ↻ are log2 too: of lattice reduction, of calls for short vectors, of "
-    "guesses, of candidates, of repetitions; prob is of one. samples: labels with z_0 = -1, which "
-    "about half of all examples have."
+    "Base-2 logarithms: red of lattice reduction, svp of calls for short vectors, guess of "
+    "guesses, |S| of candidates, ↻ of repetitions; prob is the probability of one. samples: "
+    "labels with z_0 = -1, which about half of all examples have."
 )
 _FIELDS = (  # as practitioners write them
     ("rop", "rop"),
@@ -48,7 +48,7 @@ _LOGARITHMS = ("rop", "red", "svp", "guess", "space", "mem", "repetitions")
 
 
 def estimate_words(found: Estimates) -> str:
-    """Write estimates: a table of the attacks that apply, the least of them, and what bits mean.
+    """Write estimates: a table of the attacks that apply, the cheapest, and what bits mean.
 
     All of each attack too, where the attacks were named.
     """
@@ -58,12 +58,11 @@ def estimate_words(found: Estimates) -> str:
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
         lines += [table(header, [_row(found, e) for e in applied]), ""]
-    for said, e in zip(("least of these", "least of the others"), found.leasts, strict=False):
-        lines.append(wrap(f"{said}: {found.label(e)}, {cost_words(e)}"))
-    none = [found.label(e) for e in found.ranked if e.reason]
-    lines += [item("no estimate", ", ".join(none))] if none else []
+    cheapest = [f"{found.label(e)}, {cost_words(e)}" for e in found.leasts]
+    said = f"The cheapest of these attacks is {cheapest[0]}" if cheapest else ""
+    said += f"; without disputed heuristics it is {cheapest[1]}" if cheapest[1:] else ""
     more = ["", attack_words(found)] if found.detailed else []
-    return "\n".join([*lines, *_brief_queries(found), wrap(MEANING), *more])
+    return "\n".join([*lines, wrap(f"{said}. {MEANING}" if said else MEANING), *more])
 
 
 def attack_words(found: Estimates) -> str:
@@ -94,8 +93,8 @@ def settings_words(*every: Estimates | None) -> list[str]:
     estimates = [e for found in some for e in found.estimates]
     given = dict.fromkeys("any number" if one.samples is None else str(one.samples) for one in some)
     lines = [
-        f"samples an attacker may have: {', '.join(given)}",
-        f"probability of success: {some[0].success} at least",
+        f"samples available to an attacker: {', '.join(given)}",
+        f"probability of success: at least {some[0].success}",
     ]
     pairs = dict.fromkeys((e.model, e.shape) for e in estimates if e.model)
     said = ", ".join(f"{model} with {shape}" for model, shape in pairs)
@@ -136,28 +135,19 @@ def _said(e: Estimate) -> str:
     return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
 
 
-def _brief_queries(found: Estimates) -> list[str]:
-    """Say in a line how many statistical queries are proven to be needed, where that is known."""
-    claim = next((c for c in found.queries if c.quantity == "stat-queries"), None)
-    if claim is None:
-        return []
-    said = "the bound is vacuous" if claim.vacuous else f"{_brief(claim.value)} at least, proven"
-    return [item("statistical queries", f"{said}; no attack above is one")]
-
-
 def _queries(found: Estimates) -> str:
     """Say what statistical queries need: a bound for those learners alone, and no attack."""
     if not found.queries:
-        return item("statistical queries", f"no bound: {found.no_queries}")
+        return item("Statistical queries", f"no bound: {found.no_queries}")
     claims = []
     for claim in found.queries:
         terms = ", ".join(f"{k} {_brief(v)}" for k, v in claim.parameters.items())
         value = WORD if claim.vacuous else _brief(claim.value)
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return item(
-        "statistical queries",
-        "; ".join(claims) + ". Proven, but of learners by statistical queries alone, whose success "
-        f"is averaged over {found.average}: no attack above is one, and none is bound by it.",
+        "Statistical queries",
+        "; ".join(claims) + ". These bounds are proved for learners by statistical queries and "
+        f"apply to none of the attacks above. Success is averaged over {found.average}.",
     )
 
 
@@ -180,15 +170,14 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 
     rows = [[name, *cells(ours.get(name)), *cells(other.get(name))] for name in names]
     head = ["attack", "rop", "β", "its rop", "its β"]
-    level = "Success is that of lattice-estimator: 0.99, of dual_hybrid 1/2."
+    level = "Success is that of lattice-estimator: 0.99, and 1/2 for dual_hybrid."
     return "\n".join([_title(found), "", table(head, rows), "", wrap(f"{level} {MEANING}")])
 
 
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
     settings = settings_words(*(cell.estimates for cell in found.cells))
-    several = "1 problem" if len(found.cells) == 1 else f"{len(found.cells)} problems"
-    below = f"{several}: the least of the attacks"
+    below = "Each row is the cheapest attack on one problem: estimates, and not lower bounds."
     return "\n".join(
         [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
     )
@@ -196,7 +185,7 @@ def grid_words(found: Grid) -> str:
 
 def table_words(found: EstimatesTable) -> str:
     """Write a table of problems and attacks, and what its marks mean."""
-    marks = "*: the least of these attacks; †: the least that nobody contests"
+    marks = "*: the cheapest of these attacks; †: the cheapest without disputed heuristics"
     below = "; ".join([marks, *contested_words(*found.problems)])
     rows = found._rows()
     head, lines = list(rows[0]), [[str(v or "-") for v in row.values()] for row in rows]
@@ -208,25 +197,27 @@ def table_words(found: EstimatesTable) -> str:
 
 
 def contested_words(*every: Estimates) -> list[str]:
-    """Name the attacks whose estimates are contested; nothing where there are none."""
+    """Name the attacks whose estimates are disputed; nothing if there are none."""
     applied = [e for found in every for e in found.estimates if e.applies]
     names = dict.fromkeys(e.name for e in applied if e.standing == "contested")
-    return [f"contested [DP23]: {', '.join(names)}"] if names else []
+    return [f"disputed [DP23]: {', '.join(names)}"] if names else []
 
 
 def search_words(found: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
-    kind = "least" if found.least else "largest"
-    title = f"{kind} {found.key} of {found.bits:g} bits: {found.value}"
-    checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
-    names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
+    kind = "smallest" if found.least else "largest"
+    title = f"{kind} {found.key} with {found.bits:g} bits: {found.value}"
+    checked = (
+        "Every attack that applies was estimated at these, and the level also holds at "
+        f"{found.key} = {', '.join(found.checked)}: estimates, and not lower bounds."
+    )
     lines = [
         title,
         *settings_words(found.found),
         "",
         sheet(found._rows()),
         "",
-        wrap(checked + names),
+        wrap(checked),
     ]
     return "\n".join(lines)
 

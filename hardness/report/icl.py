@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any, get_args
 
-from hardness.icl.evidence import Compared, Optimum, Sampled
-from hardness.icl.exact import Exact, Solved
-from hardness.icl.study import Study
+from hardness.icl.onelayer import Compared, Optimum, Sampled
+from hardness.icl.prompts import Study
+from hardness.icl.steps import Exact, Solved
 from hardness.icl.train import Curves, Name, Point, Trained
-from hardness.report.text import count, sheet, table
+from hardness.report.text import count, sheet, table, wrap
 from instances.numbers import outward
 
 FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
@@ -101,10 +101,11 @@ def _exact(found: Exact) -> list[str]:
         "GD++: best scalars found, no proof that there are none better",
         *[f"  {len(one.q)}: p {listed(one.p)}; q {listed(one.q)}" for one in found.plusplus],
         "",
-        "The losses are exact at the numbers given (rational moments of the Wishart law),",
-        f"the column `sampled` averages over {found.samples} sampled spectra: mean (standard",
-        "error). Powers of rare large eigenvalues carry a part of the loss that samples",
-        "may miss: a sampled value below the exact one is no contradiction.",
+        wrap(
+            "Losses are exact, from rational moments of the Wishart law; `sampled` is the mean "
+            f"over {found.samples} sampled spectra (standard error). Samples may miss rare large "
+            "eigenvalues, so a sampled loss below the exact one is not a contradiction."
+        ),
     ]
 
 
@@ -185,12 +186,9 @@ def _curves(found: Curves) -> list[str]:
     def loss(point: Point) -> str:
         return f"{point.loss:.4g}" if point.error is None else with_error(point.loss, point.error)
 
-    known = ["no reference: the scalar curves are exact for task = sigma^-1 alone."]
+    known = "No scalar curve is known: they are exact for task = sigma^-1 alone."
     if "optimal steps" in shown:
-        known = [
-            "steps: exact moments of the Wishart spectrum, rational arithmetic; GD++ scalars:",
-            "the best minimum a search found, its loss exact.",
-        ]
+        known = "Losses of steps and of the GD++ scalars that a search found are exact."
     last = {point.name: point.method for point in found.points if point.rare}
     return [
         f"d = {found.d}, n = {found.n}, noise {found.noise:g}; who predicts 0 loses "
@@ -198,22 +196,22 @@ def _curves(found: Curves) -> list[str]:
         "",
         by_depth("loss by number of layers", shown, loss),
         "",
-        *known,
-        "trained: full matrices from a small random start; in brackets the standard error",
-        "in the last digits.",
+        wrap(f"{known} Trained losses have the standard error of the last digits in brackets."),
         *(f"{name}: {method}" for name, method in last.items()),
         "",
         by_depth(
             "largest distance of a Q to a multiple of I", CURVES[3:], lambda p: f"{p.distance:.3f}"
         ),
         "",
-        "Rare prompts may carry the mean where points move: importance sampling with",
-        "stretched points, and the share of the heaviest sample (near 100%: no more",
-        "than a sign that it is large).",
         by_depth(
             "loss with rare prompts",
             CURVES[3:],
             lambda p: f"{p.rare.value:.3g} {100 * p.rare.share:.0f}%",
+        ),
+        "",
+        wrap(
+            "The last table samples rare prompts more often; near 100%, the share of one sample, "
+            "its value shows only that the loss is large."
         ),
     ]
 

@@ -25,16 +25,12 @@ def inspection_words(found: Inspection) -> str:
         [str(i), *(f"{value:.4g}" for value in head.values())]
         for i, head in enumerate(layer["heads"])
     ]
-    coherence = (
-        f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
-    )
     header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
     note = wrap(
-        "Ranks are stable ranks. |Theta| is the standard deviation of a head's logits on "
-        "independent tokens of covariance 1, the scale of the family nice: far below 1 attention "
-        "is nearly linear, far above it nearly picks one token."
+        "|Theta| is the standard deviation of a head's logits: far below 1 attention is nearly "
+        "linear, far above 1 it nearly selects one token. Ranks are stable ranks."
     )
-    lines += ["", table(header, rows), note, coherence]
+    lines += ["", table(header, rows), "", note]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
 
 
@@ -43,11 +39,12 @@ def fine_print_words(facts: dict[str, Any]) -> str:
     rows = [[named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
     return "\n".join(
         [
-            "fine print: layers that meet it can be learned to a small error (after CL24)",
+            "Conditions under which such layers can be learned to a small error [CL24]:",
             table(["condition", "value", "the theorem asks for"], rows),
+            "",
             wrap(
-                "The theorem is asymptotic and its constants say nothing at one size. A layer that "
-                "fails a condition is not proved hard: try `hardness learn staged`."
+                "The theorem is asymptotic and sets no threshold at one size: a layer that fails a "
+                "condition is not proved hard, try `hardness learn staged`."
             ),
         ]
     )

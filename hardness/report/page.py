@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.oracles import Budget
 from hardness.report.claims import sentence
 from hardness.report.figures import FIGURES
 from hardness.report.stored import least_beside
@@ -103,7 +104,8 @@ def page_of(path: Path) -> Page:
             return page_of_comparison(found, source, least_beside(path))
         if isinstance(found, Least):
             parts = list(_least_parts((found,), source))
-            return _page(f"Thresholds of {found.spec}", source, (), parts, ())
+            commands = [("the same thresholds", least_command(found))]
+            return _page(f"Thresholds of {found.spec}", source, (), parts, commands)
     raise DamagedFile(
         f"{path} is no comparison, sweep, stress test or search of thresholds: of it `hardness "
         "report` prints a table, without --out"
@@ -141,7 +143,7 @@ def page_of_stress(stress: Stress, source: str) -> Page:
     lead = [headline(stress, climb) for climb in stress.climbs]
     drawn = "drawn from the operating system" if stress.drawn else "given"
     seeds = [("base seed", f"{stress.base_seed}, {drawn}: all seeds follow from it")]
-    return _page(f"Climbs of {name}", source, stress.runs, [part], commands, lead, seeds)
+    return _page(f"Levels of {name}", source, stress.runs, [part], commands, lead, seeds)
 
 
 def _page_of_sweep(found: Runs, source: str) -> Page:
@@ -155,7 +157,9 @@ def _page_of_sweep(found: Runs, source: str) -> Page:
     hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
     lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
     lead += [] if found.runs else ["There are no runs here."]
-    return _page(found.name or Path(source).name, source, found.runs, parts, (), lead)
+    again = shlex.join(["hardness", "sweep", "SWEEP.toml", "--out", source])
+    commands = [("the runs, from the file of the sweep", again)]
+    return _page(found.name or Path(source).name, source, found.runs, parts, commands, lead)
 
 
 def _page(
@@ -260,7 +264,7 @@ def _command(name: str, source: str, where: str) -> str:
 
 
 def stress_command(stress: Stress) -> str:
-    """Write the command that climbs again on the same instances; empty where none does."""
+    """Write the command that runs the same instances again; empty if there is none."""
     ladder, words = stress.ladder, ["hardness", "stress"]
     for climb in stress.climbs:
         words += ["--reference" if climb.reference else "--learner", climb.asked]
@@ -273,11 +277,31 @@ def stress_command(stress: Stress) -> str:
     else:  # with budgets of its own
         return ""
     words += ["--seeds", str(stress.seeds), "--seed", str(stress.base_seed)]
+    return shlex.join([*words, *_budget_options(stress.budget)])
+
+
+def least_command(found: Least) -> str:
+    """Write the command that searches the same thresholds again."""
+    words = ["hardness", "least", found.spec]
+    if found.parameter:
+        values = ",".join(numbers.write(v) for v in found.values if v is not None)
+        words += ["--over", f"{found.parameter}={values}"]
+    words += [word for learner in found.learners for word in ("--learner", learner)]
+    words += ["--unit", found.unit, "--seeds", str(found.seeds), "--seed", str(found.seed)]
+    words += ["--total", str(found.total)]
+    words += ["--tau", str(found.tau)] if found.unit == "queries" else []
+    return shlex.join([*words, *_budget_options(found.budget)])
+
+
+def _budget_options(budget: Budget) -> list[str]:
+    """Write the limits of a budget as options of a command."""
     options = {"cpu_seconds": "cpu", "memory_bytes": "memory"}
-    for name, value in vars(stress.budget).items():
-        if value is not None:
-            words += [f"--budget-{options.get(name, name)}", numbers.write(value)]
-    return shlex.join(words)
+    return [
+        word
+        for name, value in vars(budget).items()
+        if value is not None
+        for word in (f"--budget-{options.get(name, name)}", numbers.write(value))
+    ]
 
 
 def runs_table(runs: Iterable[Run]) -> "DataFrame":

@@ -1,4 +1,4 @@
-"""A stress test in words: how far each learner climbed, at what cost, and what is certified."""
+"""A stress test in words: the levels that each learner passed, at what cost, what is certified."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -25,7 +25,7 @@ NONE_ENOUGH = {
 
 
 def stress_words(found: Stress) -> str:
-    """Write a stress test: a headline a learner, its rungs, its costs, and what is certified."""
+    """Write a stress test: a headline a learner, its levels, its costs, and what is certified."""
     own = [climb for climb in found.climbs if not climb.reference]
     blocks = ["\n".join(wrap(headline(found, climb)) for climb in own)]
     blocks += [_overview(found)]
@@ -35,29 +35,29 @@ def stress_words(found: Stress) -> str:
 
 
 def headline(found: Stress, climb: Climb) -> str:
-    """Say in one paragraph how far a learner climbed, with which confidence, and what stopped it.
+    """Say which levels a learner passed, with which confidence, and where it stopped.
 
     >>> from hardness.runs.stress import stress
     >>> from instances.ladders import ladder_of
     >>> one = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
-    >>> headline(one, one.climbs[0])[:55]
-    'lowdegree climbs your ladder to rung 1 of 2, parity:d=8'
+    >>> headline(one, one.climbs[0])[:56]
+    'lowdegree passes level 1 of the 2 of your ladder (parity'
     """
     ladder, held, touched = found.ladder, climb.held, climb.touched
     if held:
-        rungs = "rung 1" if held == 1 else f"each of rungs 1 to {held}"
+        levels = "level 1" if held == 1 else f"levels 1 to {held}"
         first = (
-            f"{climb.asked} climbs {ladder.title} to rung {held} of {len(ladder.rungs)}, "
-            f"{brief_spec(ladder.specs[held - 1])}: with confidence {_percent(found)} it passes on "
-            f"more than half of the instances of {rungs}."
+            f"{climb.asked} passes {levels} of the {len(ladder.rungs)} of {ladder.title} "
+            f"({'up to ' * (held > 1)}{brief_spec(ladder.specs[held - 1])}): with confidence "
+            f"{_percent(found)} it solves more than half of the instances{' of each' * (held > 1)}."
         )
     else:
-        first = f"{climb.asked} holds no rung of {ladder.title}."
+        first = f"{climb.asked} passes no level of {ladder.title}."
         if found.confidence is None:
-            first += " Fewer than 5 seeds hold nothing at 95 %: give at least 5."
+            first += " At least 5 seeds are needed to pass a level at 95 %."
     if touched > held:
         trials = climb.rungs[touched - 1]
-        first += f" It touches rung {touched} ({trials.passes} of {len(trials.trials)})."
+        first += f" It solves {trials.passes} of {len(trials.trials)} instances of level {touched}."
     return f"{first} {_stop(found, climb)}"
 
 
@@ -67,47 +67,47 @@ def _percent(found: Stress) -> str:
 
 
 def _stop(found: Stress, climb: Climb) -> str:
-    """What ended a climb."""
+    """Say where a learner stopped and why."""
     if climb.unsupported:
-        rung = len(climb.rungs) + 1
-        return f"It does not take rung {rung}, which is no failure: {climb.unsupported}."
+        level = len(climb.rungs) + 1
+        return f"It does not support level {level}, which is not a failure: {climb.unsupported}."
     if climb.climbing:
         whole = len(climb.rungs) == len(found.ladder.rungs)
-        return "That is where the ladder ends." if whole else "Its climb was interrupted."
+        return "The ladder ends there." if whole else "It was interrupted."
     last = climb.rungs[-1]
     if last.unsupported:
-        return f"It does not take rung {len(climb.rungs)}, which is no failure."
-    text = f"It stops on rung {len(climb.rungs)}: {_ends(last)}."
+        return f"It does not support level {len(climb.rungs)}, which is not a failure."
+    text = f"It stops at level {len(climb.rungs)}: {_ends(last)}."
     if last.why:
         text += f" Not run: {last.why}."
     timed = sum(trials.bounds.get("seconds", 0) for trials in climb.rungs)
     if timed:
         text += (
-            f" {timed} of its runs ended with the seconds of the budget: a faster machine may "
-            "climb higher, a slower one less high."
+            f" {timed} of its runs reached the time limit: on a faster machine it may pass more "
+            "levels, on a slower one fewer."
         )
     return text
 
 
 def _ends(trials: Trials) -> str:
-    """How the trials of a rung ended that did not pass, and by what they were bound."""
+    """Say how the runs of a level ended that were not solved, and by what they were limited."""
     ends = ", ".join(f"{count} {name}" for name, count in trials.failures.items())
     bounds = [name for name in trials.bounds if name != "none"]
-    return f"{ends}, bound by {' and '.join(bounds)}" if bounds else ends
+    return f"{ends}, limited by {' and '.join(bounds)}" if bounds else ends
 
 
 def _overview(found: Stress) -> str:
-    """Rungs by learners: how many seeds passed."""
+    """Lay out levels by learners: how many instances were solved."""
     rows = found.rung_rows()
     marks = ["", "", "", *("*" * climb.reference for climb in found.climbs)]
     header = [name + mark for name, mark in zip(rows[0], marks, strict=True)]
     note = "; * a reference" if any(marks) else ""
-    told = f"seeds passed on each rung of {found.ladder.title}, of {found.seeds}{note}"
+    told = f"instances solved on each level of {found.ladder.title}, of {found.seeds}{note}"
     return f"{told}\n{table(header, [list(map(str, row.values())) for row in rows])}"
 
 
 def _costs(climb: Climb) -> str:
-    """A learner's rungs: its passes and their costs."""
+    """Lay out a learner's levels: the instances that it solved and their costs."""
     rows = []
     counted: list[Cost] = ["examples", "queries"]
     if any(trials.valued for trials in climb.rungs):
@@ -126,18 +126,18 @@ def _costs(climb: Climb) -> str:
                 _ends(trials) if trials.failures else "",
             ]
         )
-    header = ["rung", "passed", "rate at 95%", *counted, "seconds", "the others"]
-    told = f"{climb.asked}: medians of the runs that passed"
+    header = ["level", "solved", "rate at 95%", *counted, "seconds", "not solved"]
+    told = f"{climb.asked}: medians of the runs that solved the instance"
     return f"{told}\n{table(header, rows)}"
 
 
 def certified_words(found: Stress) -> list[str]:
-    """Say what is certified of the rungs, a line a kind of evidence."""
+    """Say what is certified of the levels, a line a kind of evidence."""
     lines, low = [], 1
     for _, group in groupby(found.certified, _kind):
         rungs = list(group)
         high = low + len(rungs) - 1
-        where = f"rung {low}" if low == high else f"rungs {low} to {high}"
+        where = f"level {low}" if low == high else f"levels {low} to {high}"
         lines.append(f"{where}: {_claim(rungs)}")
         low = high + 1
     names = {climb.learner: climb.asked for climb in found.climbs}
@@ -150,7 +150,7 @@ def _kind(one: RungBounds) -> tuple[str, str | None, bool, bool, str]:
 
 
 def _claim(rungs: Sequence[RungBounds]) -> str:
-    """What is certified of rungs of one kind."""
+    """Say what is certified of levels of one kind."""
     if rungs[0].evidence == "none":
         return f"no claim. {_sentence(rungs[0].why)}"
     if rungs[0].evidence == "assumption":
@@ -158,7 +158,7 @@ def _claim(rungs: Sequence[RungBounds]) -> str:
     if rungs[0].asked is None:
         return f"no bound on queries is certified. {_sentence(rungs[0].why)}"
     if rungs[0].vacuous:
-        return f"the query bound is vacuous. {_sentence(rungs[0].why)}"
+        return f"the query bound is vacuous, which shows nothing. {_sentence(rungs[0].why)}"
     if rungs[0].success is None:
         count = _each([brief(one.queries, 3) for one in rungs if one.queries is not None])
         asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
@@ -168,17 +168,17 @@ def _claim(rungs: Sequence[RungBounds]) -> str:
         said = NONE_ENOUGH[rungs[0].asked].format(TERMS.tau, most)
         said += f" at a relative risk of {TERMS.risk}"
     return (
-        f"{said} over the member where answers are as bad as they may be (certified). It "
-        "says nothing of learners that look at single examples, as elimination, exhaustive search "
-        f"and lattice attacks. {_sentence(rungs[0].why)}"
+        f"{said} over a random member, in the worst case over admissible answers (certified). It "
+        "does not apply to learners that use individual examples, such as elimination, exhaustive "
+        f"search and lattice attacks. {_sentence(rungs[0].why)}"
     )
 
 
 def _each(found: list[str]) -> str:
-    """List what is certified, rung by rung."""
+    """List what is certified, level by level."""
     if len(found) > _LISTED:
         found = [*found[: _LISTED - 2], "...", found[-1]]
-    return f"{', '.join(found)} (rung by rung)" if len(found) > 1 else found[0]
+    return f"{', '.join(found)} (level by level)" if len(found) > 1 else found[0]
 
 
 def _sentence(text: str) -> str:
@@ -189,23 +189,25 @@ def _terms(found: Stress) -> list[str]:
     """What passing means, how many must pass, and what the base seed gives away."""
     least = needed(found.seeds)
     passing = (
-        "Passed: the whole 95 % interval of the relative risk on fresh examples lies below 0.05, "
-        f"learned within the examples of the rung and at most {OVERTIME} times its seconds, with "
-        "the time that your own learners take to predict."
+        "An instance is solved if the whole 95 % interval of the relative risk on fresh examples "
+        f"lies below 0.05, within the level's examples and {OVERTIME} times its seconds."
     )
     if least is not None:
-        passing += f" Held: {least} of {found.seeds} seeds passed on it and on every rung below."
-        if sum(not climb.reference for climb in found.climbs) > 1:
-            passing += " The confidence is that of each learner alone, not of all at once."
+        passing += (
+            f" A level is passed if at least {least} of {found.seeds} instances are solved there "
+            "and on every lower level"
+        )
+        several = sum(not climb.reference for climb in found.climbs) > 1
+        passing += "; the confidence is for each learner alone." if several else "."
     if found.drawn:
         seed = (
-            f"Base seed {found.base_seed}, drawn from the operating system: the secrets of these "
-            "instances follow from it, so use it to look at this result again and for no other."
+            f"Base seed {found.base_seed}, from the operating system, determines the secrets of "
+            "these instances: use it to repeat this result and for nothing else."
         )
     else:
         seed = (
-            f"Base seed {found.base_seed} was given: the secrets follow from it, so the confidence "
-            "is that of learners made without regard to it."
+            f"You chose base seed {found.base_seed}, which determines the secrets: the confidence "
+            "holds for learners that do not depend on it."
         )
     return [passing, seed]
 
@@ -213,17 +215,17 @@ def _terms(found: Stress) -> list[str]:
 def ladders_table(ladders: Sequence[Ladder]) -> str:
     """Write a line for each ladder."""
     rows = [[one.name, str(len(one.rungs)), one.about] for one in ladders]
-    return table(["ladder", "rungs", "what"], rows)
+    return table(["ladder", "levels", "what"], rows)
 
 
 def ladder_words(one: Ladder) -> str:
-    """Write a ladder rung by rung, with its budgets."""
+    """Write a ladder level by level, with its budgets."""
     common, labels = short_specs(one)
     rows = [
         [str(i), label, str(rung.examples or "-"), f"{rung.seconds:g}", rung.about]
         for i, (label, rung) in enumerate(zip(labels, one.rungs, strict=True), 1)
     ]
-    header = ["rung", common, "examples", "seconds", "what"]
+    header = ["level", common, "examples", "seconds", "what"]
     beside = ", ".join(one.references) or "none"
     told = wrap(f"{one.name}: {one.about}")
     return f"{told}\n\n{table(header, rows)}\n\nreferences: {beside}\nsha256: {one.digest}"

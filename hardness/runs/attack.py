@@ -279,7 +279,7 @@ def planned(
 ) -> Attacks:
     """Plan several attacks on a family, without runs; raises UsageError for fewer than one seed."""
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     return Attacks(
         spec=family.spec, names=tuple(names), seeds=seeds, seed=first_seed, budget=budget
     )
@@ -309,7 +309,7 @@ def attack(
         found = run(learner, target, budget, first_seed)
         return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     require_spec(target, "its instances cannot be attacked in other processes")
     require_support(learner, target)
     works = [

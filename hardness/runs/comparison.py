@@ -296,7 +296,7 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     found = numbers(rest, f"--over {name}") if equals and name else None
     if found is None:
         raise UsageError(
-            f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
+            f"--over {text}: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
     return name, tuple(found[: _MOST_RUNS + 1])
 
@@ -351,7 +351,7 @@ def planned(
     specs = tuple(specs_over(spec, parameter, values))
     learners = distinct(learners)
     if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
+        raise UsageError(f"{seeds} seeds: at least one is needed")
     if len(specs) * len(learners) * seeds > _MOST_RUNS:
         raise UsageError(
             f"over {_MOST_RUNS} runs asked for: ask for fewer sizes, learners or seeds"

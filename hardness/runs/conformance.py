@@ -84,12 +84,12 @@ def conformance(
     >>> conformance("elimination")
     Traceback (most recent call last):
     ...
-    instances.errors.UsageError: 'elimination' given: it is built in; a learner of one's own is...
+    instances.errors.UsageError: 'elimination': it is built in; a learner of one's own is...
     """
     learner = innermost(parse_learner(name))
     if not isinstance(learner, SubprocessLearner):
         raise UsageError(
-            f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
+            f"'{name}': it is built in; a learner of one's own is checked, as path.py:Name"
         )
     families = _families(specs)
     learner.supports(families[0])  # the file is there
@@ -158,7 +158,7 @@ def _failing(stage: str) -> Iterator[None]:
 
 def _families(specs: tuple[str, ...]) -> list[Family]:
     if not specs:
-        raise UsageError("no specs given: a learner is checked on at least one family")
+        raise UsageError("no specs: a learner is checked on at least one family")
     return [parse_stored(spec) for spec in specs]
 
 

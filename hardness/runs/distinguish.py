@@ -282,11 +282,11 @@ def distinguish(
     (1.0, True)
     """
     if not (2 <= trials <= _MAX_TRIALS and trials % 2 == 0):
-        raise UsageError(f"{trials} trials given: an even number from 2 to {_MAX_TRIALS}")
+        raise UsageError(f"{trials} trials: an even number from 2 to {_MAX_TRIALS}")
     if not (0 < confidence < 1 and 0 < alarm < 1):
-        raise UsageError(f"confidence {confidence}, alarm {alarm} given: both between 0 and 1")
+        raise UsageError(f"confidence {confidence}, alarm {alarm}: both between 0 and 1")
     if heldout < 100 or jobs < 1:
-        raise UsageError(f"{heldout} held-out examples, {jobs} jobs given: at least 100 and 1")
+        raise UsageError(f"{heldout} held-out examples, {jobs} jobs: at least 100 and 1")
     coded = require_playable(learner, family)
     budget = budget or Budget(seconds=60)
     tasks = [
@@ -321,7 +321,7 @@ def require_playable(learner: Learner, family: Family) -> Coded:
         raise UsageError(f"there are no coins to replace the labels: {reason}")
     if family.shares is None:
         raise ToolkitError(
-            f"{family.name} given: its labels depend on tokens in a way that all members share, so "
+            f"{family.name}: its labels depend on tokens in a way that all members share, so "
             "coins would differ from them for the family alone; take parity, lwr, lwe "
             "or lpn, or give the family `shares`, the chance of each level"
         )

@@ -22,8 +22,8 @@ from hardness.oracles import (
     Meter,
     ReferenceAdversary,
 )
-from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
+from hardness.oracles.statistical import two_levels
 from hardness.runs.run import Run, attempt, judged, require_support
 from instances.coded import Coded, require_coded
 from instances.errors import ToolkitError, UsageError
@@ -99,7 +99,7 @@ def play(
     """
     require_support(learner, family)
     if learner.access == "examples":
-        raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
+        raise UsageError(f"{learner.name} sees examples: the adversary answers queries only")
     if learner.access == "values":
         raise ToolkitError(
             f"{learner.name} asks membership queries: the adversary answers statistical queries "

@@ -49,7 +49,7 @@ def where(runs: Iterable[Run], query: str | None) -> list[Run]:
         names = [str(n) for n in frame if n not in COLUMNS[3:]]
         reason, shown = one_line(error, 100), ", ".join([*names[3:], *names[:3]])[:300]
         raise UsageError(
-            f"--where '{query[:100]}' given: {reason}: write a condition as \"m == 3\", over "
+            f"--where '{query[:100]}': {reason}: write a condition as \"m == 3\", over "
             f"{shown}, or another column of to_frame()"
         ) from error
 
@@ -202,16 +202,16 @@ def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | 
     if len(groups) == 1:
         return groups[0]
     if not runs:
-        raise UsageError(f"{source} given: no runs are left to draw: sweep more, or widen --where")
+        raise UsageError(f"{source}: no runs are left to draw: sweep more, or widen --where")
     if not groups:
         raise UsageError(
-            f"{source} given: its runs are over one parameter, a phase diagram needs two: "
+            f"{source}: its runs are over one parameter, a phase diagram needs two: "
             "draw both-sides, or sweep over two parameters into a store"
         )
     before = f"({query}) and " if query else ""
     shown = " or ".join(f'--where "{before}{group.where}"' for group in groups[:2])
     raise UsageError(
-        f"{source} given: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
+        f"{source}: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
     )
 
 

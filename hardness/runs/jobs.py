@@ -241,7 +241,7 @@ class Runner:
 
     def __post_init__(self) -> None:
         if self.backend not in _BACKENDS:
-            raise UsageError(f"backend {self.backend!r} given: one of {', '.join(_BACKENDS)}")
+            raise UsageError(f"backend {self.backend!r}: one of {', '.join(_BACKENDS)}")
         if (self.backend == "dask") is not bool(self.scheduler):
             raise UsageError(
                 "a backend dask and the address of its scheduler go together: --backend dask "

@@ -368,7 +368,7 @@ class Least(Record, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> BoundParameters:
-        """What the floors are about: risk .05 with a chance of .45.
+        """What the floors are about: risk 0.05 with a chance of 0.45.
 
         A run passes where its risk lies below .05 with 95 % confidence: at a median of thresholds
         half of them do, and the risk is below .05 for all but one in twenty.
@@ -558,13 +558,12 @@ def planned(
     )
     if seeds < LEAST_SEEDS:
         raise UsageError(
-            f"{seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no median "
-            "with 95 %"
+            f"{seeds} seeds: at least {LEAST_SEEDS} are needed, for fewer bound no median with 95 %"
         )
     share = total // (seeds + PILOTS)
     if not found.most >= 1 << (_IN_A_ROW - 1) <= share:
         raise UsageError(
-            f"at most {found.most} {unit} a run, and {share} a search, given: 4 are the "
+            f"at most {found.most} {unit} a run, and {share} a search: 4 are the "
             "least by which a threshold can be confirmed"
         )
     for learner, one in product(map(parse_learner, found.learners), found.specs):
@@ -577,7 +576,7 @@ def planned(
     for one, floor in zip(found.specs, found.floors, strict=True):
         if unit == "examples" and isinstance(floor, int) and found.most < floor:
             raise UsageError(
-                f"at most {found.most} examples a run given: below {floor}, the certified floor "
+                f"at most {found.most} examples a run: below {floor}, the certified floor "
                 f"of {one}, no learner has a threshold"
             )
     return found

@@ -145,10 +145,10 @@ def numbers(text: str, what: str) -> range | tuple[Value, ...] | None:
     low, high, times, step = int(found[1]), int(found[2]), found[3], int(found[4] or 1)
     if step < 1 or (times and (step < 2 or low < 1)):
         least = "a factor of at least 2, from at least 1," if times else "a step of at least 1"
-        raise UsageError(f"{what}={text} given: {least} is needed")
+        raise UsageError(f"{what}={text}: {least} is needed")
     values = range(low, high + 1, step)
     if not values:
-        raise UsageError(f"{what}={text} given: the range is empty")
+        raise UsageError(f"{what}={text}: the range is empty")
     if not times:
         return values
     powers = [low]

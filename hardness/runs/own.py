@@ -59,7 +59,7 @@ def taught(
         layer, source = load_layer(path), str(path)
     if not isinstance(layer, AttentionLayer):
         raise UsageError(
-            f"{type(layer).__name__} given: the file of a layer or an AttentionLayer is needed; "
+            f"{type(layer).__name__}: the file of a layer or an AttentionLayer is needed; "
             "AttentionLayer.from_torch(module) and .from_qkvo(q, k, v, o) make one"
         )
     instance = teach(layer, tokens, k or _TOKENS, noise, seed)
@@ -86,7 +86,7 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
     'heads found'
     """
-    from hardness.learners.matching import OFF  # which loads scipy
+    from hardness.learners.fitting import OFF  # which loads scipy
 
     truth = found.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
@@ -151,13 +151,13 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
     rows, outputs = y.shape[1:]
     if len(y) != n or ((rows, outputs) != (k, d) and (rows > 1 or outputs > d)):
         raise UsageError(
-            f"{prefix}x {x.shape} and y {y.shape} given: labels have the tokens' shape, or "
+            f"{prefix}x {x.shape} and y {y.shape}: labels have the tokens' shape, or "
             "(n, 1, e) or (n,) if they are of the first token alone"
         )
     count = round(_HOLD_OUT * n)
     if count < _LEAST:
         raise UsageError(
-            f"{prefix}{n} examples given: a fifth of them is held out, and at least {_LEAST} are "
+            f"{prefix}{n} examples: a fifth of them is held out, and at least {_LEAST} are "
             f"needed there: give {5 * _LEAST} examples or more"
         )
     boolean = bool((np.abs(x) == 1).all())

@@ -61,7 +61,7 @@ def parse_learner(text: str) -> Learner:
     """
     if len(text) > LONGEST_NAME or not text.strip().isprintable():
         raise UsageError(
-            f"{text[:100]!r} given: the name of a learner is one line of at most {LONGEST_NAME} "
+            f"{text[:100]!r}: the name of a learner is one line of at most {LONGEST_NAME} "
             "printable characters: rename its file, or make a link to it"
         )
     if own := OBJECTS.get(text.strip()):
@@ -71,7 +71,7 @@ def parse_learner(text: str) -> Learner:
         return _built_in(name, rest)
     if name == "decode":
         if not rest:
-            raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
+            raise UsageError(f"'{text}': say whose secret to read off, as decode:mlp")
         from hardness.attacks.decoder import Decoder
 
         return Decoder(learner=parse_learner(rest))
@@ -131,7 +131,7 @@ def _foreign(text: str) -> Learner:
         )
     if "," in text and all(one.partition(":")[0] in LEARNERS for one in text.split(",")):
         several = " ".join(f"--learner {one}" for one in text.split(","))
-        raise UsageError(f"'{text}' given: these are several learners: repeat it, as {several}")
+        raise UsageError(f"'{text}': these are several learners: repeat it, as {several}")
     raise UsageError(f"{unknown('learner', name, LEARNERS)}; a learner in a file is path.py:Name")
 
 

@@ -368,7 +368,7 @@ def judged(
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
     if instance and hypothesis.layer and (truth := layer_of(instance)):
-        from hardness.learners.matching import match  # which loads scipy
+        from hardness.learners.fitting import match  # which loads scipy
 
         real = isinstance(family, Dense)
         shown = {"seen": [truth.d, truth.d - 1]} if truth.constant else {}
@@ -444,7 +444,7 @@ def _oracle(
     tau: Fraction,
 ) -> "ExampleOracle | QueryOracle | ValueOracle | ChoiceOracle":
     if name not in get_args(OracleName):
-        raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
+        raise UsageError(f"oracle {name!r}: one of {', '.join(get_args(OracleName))}")
     if learner.access == "examples":
         return _examples(source, instance, meter)
     if learner.access == "values":

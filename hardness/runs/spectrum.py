@@ -194,7 +194,7 @@ def _rows(family: Dense, secret: Secret) -> Target:
     """The first row of a layer's outputs: all rows are alike."""
     require(
         family.tokens == "boolean",
-        f"tokens={family.tokens} given: a Walsh spectrum is of tokens of -1 and +1",
+        f"tokens={family.tokens}: a Walsh spectrum is of tokens of -1 and +1",
     )
     found = row_spectra(lambda x: family.mean(secret, x), family.k, family.d)
     whole = together(found)

@@ -349,7 +349,7 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         sure, rows = self.confidence, self.rung_rows()
-        label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
+        label = "passed (too few seeds)" if sure is None else f"passed at {float(sure):.2%}"
         last = [label, "", "", *(climb.held for climb in self.climbs)]
         return [*rows, dict(zip(rows[0], last, strict=True))]
 
@@ -359,7 +359,7 @@ class Stress(Record, frozen=True, kw_only=True):
         names = labels([climb.asked for climb in self.climbs])
         return [
             {
-                "rung": rung,
+                "level": rung,
                 common: spec,
                 "certified queries": one.shown,
                 **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
@@ -406,11 +406,11 @@ def planned(
     """Plan a stress test, without runs; raises UsageError for what cannot be."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
-            f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
+            f"{len(learners)} learners, {seeds} seeds: at least one of each, at most "
             f"{_MOST_SEEDS} seeds, are needed"
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
-        raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
+        raise UsageError(f"base_seed={base_seed!r}: an integer of at least 0 is needed")
     named: dict[str, Climber] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
         name = learner_spec(parse_learner(text))
@@ -476,7 +476,7 @@ def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> 
     above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
     return [
         f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
-        f"on rung {rung} is {brief(queries, 3)}: raise --budget-examples, or leave this learner out"
+        f"on level {rung} is {brief(queries, 3)}: raise --budget-examples or leave this learner out"
         for name in names
         for rung, queries in above[:1]
         if queries is not None

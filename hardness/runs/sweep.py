@@ -185,9 +185,7 @@ def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
         if gone := next((name for name in _GONE if name in data), None):
             raise UsageError(f"{gone}: {_GONE[gone]}")
         if data.get("format", FORMAT) != FORMAT:
-            raise UsageError(
-                f'format: {shown(data["format"])} given: this version reads "{FORMAT}"'
-            )
+            raise UsageError(f'format: {shown(data["format"])}: this version reads "{FORMAT}"')
         file = _convert(data, _File)
         grids = list[Grid]()
         for i, one in enumerate(file.grid, 1):
@@ -219,7 +217,7 @@ _GONE = {
 def _parsed(text: str) -> dict[str, Any]:
     """Parse TOML, its numbers exactly."""
     if _LONG_KEY.search(text):
-        raise UsageError("a key of over 100 parts given: sweep files have none")
+        raise UsageError("a key of over 100 parts: sweep files have none")
     try:
         return tomllib.loads(text, parse_float=_decimal)
     except RecursionError as error:
@@ -232,7 +230,7 @@ def _decimal(text: str) -> int | float:
     """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
     value = float(text)
     if isfinite(value) and Decimal(text) != Decimal(repr(value)):
-        raise ValueError(f"{text[:40]} given: a number of over 15 digits is written as a text")
+        raise ValueError(f"{text[:40]}: a number of over 15 digits is written as a text")
     return int(value) if value.is_integer() and abs(value) < 1e18 else value
 
 
@@ -275,7 +273,7 @@ def _convert(data: Any, kind: Any) -> Any:
             key += f".{odd[1][:40]}"
             said = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
         elif not isinstance(given, dict | list):
-            said = f"{shown(given)} given: {said}"
+            said = f"{shown(given)}: {said}"
         if wrong := _OTHER.fullmatch(said):
             wanted, got = ([_PLAIN.get(k, k) for k in one.split(" | ")] for one in wrong.groups())
             said = f"{' or '.join(one for one in wanted if one)} is needed, not {got[0]}"
@@ -321,7 +319,7 @@ def _seeds(given: Any) -> range | tuple[int, ...]:
         return range(given)
     read = numbers(given, "seeds") or ()
     if not read or not (isinstance(read, range) or all(isinstance(v, int) for v in read)):
-        raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
+        raise UsageError(f"{shown(given)}: a range such as 3..7 is needed")
     return read  # type: ignore[return-value]
 
 
@@ -340,7 +338,7 @@ def _axis(given: Any, name: str) -> _Axis:
         if read is not None:
             return read
         if ".." in given:
-            raise UsageError(f"{shown(given)} given: write 8..20, 8..20..4, 8..64..*2 or a list")
+            raise UsageError(f"{shown(given)}: write 8..20, 8..20..4, 8..64..*2 or a list")
     several = given if isinstance(given, list) else [given]
     every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
     return tuple(value for some in every for value in some)
@@ -463,7 +461,7 @@ def _grid(grid: _Grid, file: _File, title: str) -> Grid:
         raise _Misplaced(
             "over",
             f"{wide} specs x {len(learners)} learners x {many} budgets x {len(seeds)} seeds, "
-            f"{count} runs, given: at most {MOST_RUNS}",
+            f"{count} runs: at most {MOST_RUNS}",
         )
     oracle = _first(grid.oracle, file.oracle, "samples")
     budgets = [Budget(**dict(zip(limits, one, strict=True))) for one in product(*limits.values())]
@@ -497,7 +495,7 @@ def _grid(grid: _Grid, file: _File, title: str) -> Grid:
 def _filled(axes: Mapping[str, _Axis], what: str) -> Iterator[dict[str, str]]:
     """List the values of every parameter together, the last one varying first."""
     if prod(map(len, axes.values())) > MOST_RUNS:
-        raise UsageError(f"over {MOST_RUNS} {what} given: ask for fewer values")
+        raise UsageError(f"over {MOST_RUNS} {what}: ask for fewer values")
     for chosen in product(*axes.values()):
         yield {name: write(value) for name, value in zip(axes, chosen, strict=True)}
 
@@ -506,7 +504,7 @@ def _stored(spec: str) -> Family:
     """Make the family of a spec; raises UsageError for one that would execute a file."""
     if split(spec) is not None:
         raise UsageError(
-            f"'{spec[:200]}' given: no file is executed that a sweep names: give --family "
+            f"'{spec[:200]}': no file is executed that a sweep names: give --family "
             "path.py:Name, and here the family's own name"
         )
     family = require_drawn(parse_stored(spec))
@@ -575,7 +573,7 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
     asked = innermost(learner)
     if isinstance(asked, SubprocessLearner) and not asked.file.is_file():
         raise UsageError(
-            f"'{text[:200]}' given: there is no file {asked.file}: name it relative to the "
+            f"'{text[:200]}': there is no file {asked.file}: name it relative to the "
             "folder that the sweep is started in"
         )
     return learner

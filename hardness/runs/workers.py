@@ -253,7 +253,7 @@ def _begin(owner: int, printed: str) -> None:
         to = os.open(os.devnull, os.O_WRONLY)
     os.dup2(to, 1)
     os.dup2(to, 2)
-    restart_peak()  # which opens what a learner's process may close
+    restart_peak()
 
 
 def _ending(code: int | None) -> str:

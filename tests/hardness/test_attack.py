@@ -96,7 +96,7 @@ def test_an_attack_keeps_to_its_budget_and_a_folder_is_attacked_once(tmp_path):
     write_folder(tmp_path / "it", parse(PARITY).instance(3), 200)
     found = attack("elimination", read_folder(tmp_path / "it"), seeds=7)
     assert (found.recovered, found.judged, len(found.runs)) == (1, 1, 1)
-    with pytest.raises(UsageError, match="0 seeds given: at least one"):
+    with pytest.raises(UsageError, match="0 seeds: at least one"):
         attack("elimination", parse(PARITY), seeds=0)
     with pytest.raises(ToolkitError, match="primal"):
         attack("primal", parse(PARITY))

@@ -150,9 +150,8 @@ def test_a_candidate_is_claimed_by_the_evidence_of_its_samples_and_its_doubt_is_
 def test_what_is_no_member_is_not_claimed():
     """Coins favour one of 2^28 vectors by more than any of the 28 members."""
     for seed in range(6):
-        found = attack(
-            "bkw", coins("parity:d=29,m=1,noise=0.1", seed), Meter(Budget(examples=100)), seed
-        )
+        few = Meter(Budget(examples=100))
+        found = attack("bkw", coins("parity:d=29,m=1,noise=0.1", seed), few, seed)
         assert found.secret is None or len(found.secret) == 1
 
 
@@ -264,13 +263,10 @@ def test_limits_of_costs_are_missed_as_rarely_as_they_say():
 
 def test_trials_are_as_many_as_expected():
     family = parse("parity:d=40,m=3,noise=0.1")
-    used = [
-        attack("restricted:samples=4000", family.instance(seed)).details["trials"]
-        for seed in range(60)
-    ]
-    _, expected = Restricted().trials(
-        family.linear_forms
-    )  # geometric: deviation as large as the mean
+    found = [attack("restricted:samples=4000", family.instance(seed)) for seed in range(60)]
+    used = [one.details["trials"] for one in found]
+    _, expected = Restricted().trials(family.linear_forms)
+    # Geometric: the deviation is as large as the mean.
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 

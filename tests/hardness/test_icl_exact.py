@@ -11,7 +11,6 @@ from flint import fmpq, fmpq_mat
 from scipy.integrate import quad
 from scipy.stats import chi2
 
-from hardness.icl.exact import exact_curves
 from hardness.icl.steps import (
     Objective,
     best_scalars,
@@ -20,6 +19,7 @@ from hardness.icl.steps import (
     common_step,
     degree,
     descend,
+    exact_curves,
     exact_loss,
     limit_loss,
     polynomials,

@@ -6,8 +6,17 @@ import flint
 import numpy as np
 import pytest
 
-from hardness.icl.evaluate import evaluate, rare, sample, scalar_reference, stretched
-from hardness.icl.gram import Layers, loss_and_gradient, losses, residuals
+from hardness.icl.gram import (
+    Layers,
+    evaluate,
+    loss_and_gradient,
+    losses,
+    rare,
+    residuals,
+    sample,
+    scalar_reference,
+    stretched,
+)
 from hardness.icl.prompts import Prompts, root
 from hardness.icl.train import curves, distance, train
 from hardness.report.charts.icl import curves_rows, icl_curves

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.icl import evidence, onelayer
-from hardness.icl.evidence import compared, study
+from hardness.icl import onelayer
+from hardness.icl.onelayer import compared, study
 from hardness.icl.prompts import Prompts, root
 from hardness.report.icl import words
 from tests.slopes import slopes_agree
@@ -45,7 +45,7 @@ def test_the_closed_form_is_the_minimum(law):
     least = onelayer.least_loss(law)
     assert np.abs(onelayer.gradient(law, best)).max() <= 1e-9
     assert onelayer.loss(law, best) == pytest.approx(least, abs=1e-12 * law.power)
-    assert abs(evidence.numerical(law, 1).loss - least) <= 1e-10
+    assert abs(onelayer.numerical(law, 1).loss - least) <= 1e-10
     assert least < onelayer.loss(law, 1.01 * best)
     m = onelayer.moment(law)
     assert np.allclose(m @ best, law.sigma @ law.task, rtol=1e-7)
@@ -57,7 +57,7 @@ def test_monte_carlo_agrees(law):
     for place in (onelayer.optimum, elsewhere):
         a = place(law)
         value = onelayer.loss(law, a)
-        given = evidence.integrated(law, a, 10_000, 5)
+        given = onelayer.integrated(law, a, 10_000, 5)
         assert abs(compared(given, value).z) < 4
         part = law.draw(6, "raw prompts", 0, 10_000)  # heavy tails: a wider allowance
         step = (part.x[:, :-1] * part.y[:, :, None]).sum(axis=1) / law.n
@@ -103,11 +103,11 @@ def test_the_bayes_predictor_is_ridge_and_no_layer_beats_it():
     ridge = np.einsum(
         "ci,ij,cj->c", w / law.noise**2 - part.w, law.sigma, w / law.noise**2 - part.w
     )
-    found = evidence.bayes(law, 4000, 0)
+    found = onelayer.bayes(law, 4000, 0)
     assert abs(ridge.mean() - found.mean) < 4 * ridge.std() / 4000**0.5
     assert found.mean < onelayer.least_loss(law)
-    assert evidence.bayes(LAWS["isotropic"], 10, 0).mean == 0
-    assert evidence.bayes(LAWS["one point"], 2000, 0).mean < onelayer.least_loss(LAWS["one point"])
+    assert onelayer.bayes(LAWS["isotropic"], 10, 0).mean == 0
+    assert onelayer.bayes(LAWS["one point"], 2000, 0).mean < onelayer.least_loss(LAWS["one point"])
 
 
 def test_bayes_of_few_points_is_what_they_do_not_span():
@@ -117,7 +117,7 @@ def test_bayes_of_few_points_is_what_they_do_not_span():
     for x in part.x[:, :-1]:
         kept = law.task @ x.T @ np.linalg.solve(x @ law.task @ x.T, x @ law.task)
         costs.append(np.trace(law.sigma @ (law.task - kept)))
-    assert evidence.bayes(law, 50, 3).mean == pytest.approx(np.mean(costs))
+    assert onelayer.bayes(law, 50, 3).mean == pytest.approx(np.mean(costs))
 
 
 def test_studies_say_how_each_number_is_known():

@@ -11,7 +11,7 @@ import pytest
 
 import hardness as h
 from hardness.learners import Outcome, learner_spec, mlp, regression
-from hardness.learners.matching import match
+from hardness.learners.fitting import match
 from hardness.learners.mlp import evaluate, gradient, initial
 from hardness.learners.regression import features
 from hardness.learners.student import layer_gradient

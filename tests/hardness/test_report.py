@@ -23,6 +23,7 @@ from hardness.report.page import (
 from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.comparison import enough
+from hardness.runs.results import read_runs
 from hardness.runs.stress import stress
 from instances.errors import DamagedFile
 from instances.ladders import ladder_of
@@ -171,7 +172,7 @@ def test_results_of_a_withdrawn_learner_say_what_serves_and_not_that_they_are_da
     assert "damaged" not in str(seen.value)
 
 
-def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
+def test_a_stress_test_has_a_page_of_its_levels(tmp_path):
     own = ladder_of(["parity:d=8,m=1", "parity:d=24,m=3"])
     found = stress(["elimination", "trivial"], own, 5, base_seed=1)
     found.save(tmp_path / "x.json")
@@ -179,14 +180,14 @@ def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
     says = shown(page)
     wanted = [
         f"of {len(found.runs)} runs passed",
-        "elimination climbs your ladder to rung 2 of 2",
-        "trivial holds no rung of your ladder.",
-        "rung 2: any statistical-query learner needs",
+        "elimination passes levels 1 to 2 of the 2 of your ladder",
+        "trivial passes no level of your ladder.",
+        "level 2: any statistical-query learner needs",
     ]
     places = [says.words.index(one) for one in wanted]
     assert places == sorted(places)
     least = found.certified[1].queries
-    assert ["rung", "parity", "certified queries", "elimination", "trivial"] in says.rows
+    assert ["level", "parity", "certified queries", "elimination", "trivial"] in says.rows
     assert ["2", "d=24,m=3", str(least), "5/5", "not run"] in says.rows
     assert dict(page.versions)["base seed"].startswith("1, given")
     assert shlex.split(stress_command(found))[-4:] == ["--seeds", "5", "--seed", "1"]
@@ -199,6 +200,19 @@ def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
     made.updated(runs=ran).save(tmp_path / "results.json")
     found = dict(page_of(tmp_path).versions)
     assert found[f"process of {ran[0].learner}"] == "not sandboxed"
+
+
+def test_a_page_of_thresholds_has_the_command_that_finds_them_again(hardness, tmp_path):
+    call = "least parity:m=1 --over d=5,6 --learner elimination --seeds 6 --jobs 1"
+    assert hardness(*call.split(), "--out", "kept").code == 0
+    [(_, again)] = page_of(tmp_path / "kept").commands
+    found = hardness(*shlex.split(again)[1:], "--jobs", 1, "--json").json
+    kept = json.loads(read_runs("kept").to_json())
+    timed = dict.fromkeys(("thresholds", "pilots", "cells"))
+    assert found | timed == kept | timed
+    assert [one["tried"] for one in found["thresholds"]] == [
+        one["tried"] for one in kept["thresholds"]
+    ]
 
 
 def test_a_page_shows_thresholds_with_the_numbers_of_the_picture(tmp_path):

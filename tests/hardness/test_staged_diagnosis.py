@@ -1,4 +1,4 @@
-"""What is reported of a run: what is flagged, and of which layers; in words, and drawn."""
+"""What is reported of a run: what is flagged, and of which layers."""
 
 import itertools
 import json
@@ -11,15 +11,9 @@ from hardness.learners.staged import StageFailed, StageReport, diagnose, moment
 from hardness.learners.staged.moment import beyond_linear
 from hardness.learners.staged.progress import Progress
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.report.charts.stages import stages_rows
-from hardness.report.figures import draw, rows_of
-from hardness.report.run import run_words
-from hardness.report.stages import stage_words
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
-from instances import AttentionLayer, DamagedFile, parse
-from tests.charts import points
-from tests.conftest import not_refused
+from instances import AttentionLayer, parse
 from tests.planted import flagged
 
 GOOD = {
@@ -84,10 +78,8 @@ FLAGS = [  # error and its bound, what else is given, what is flagged
 
 
 def test_each_signal_has_its_own_threshold():
-    wrong = [
-        (e, given, flags(*e, **given)) for e, given, names in FLAGS if flags(*e, **given) != names
-    ]
-    assert wrong == []
+    for errors, given, names in FLAGS:
+        assert flags(*errors, **given) == names, (errors, given)
 
 
 def test_the_linear_part_is_measured_on_the_hold_out():
@@ -171,63 +163,7 @@ def test_layers_on_which_the_stages_must_fail_are_flagged():
     _, found = learn(spec, 0, learner="staged:heads=2,examples=3000,polish=5")
     assert "error over linear" in found
     for examples, seed in itertools.product((20, 100, 400), range(3)):
-        risk, found = learn(
-            "nice:m=3,k=2,d=12", seed, Budget(examples=examples), "staged:polish=20"
-        )
+        budget = Budget(examples=examples)
+        risk, found = learn("nice:m=3,k=2,d=12", seed, budget, "staged:polish=20")
         assert found or risk < 0.1
         assert examples > 100 or "examples" in found
-
-
-# In words and drawn
-
-
-@pytest.fixture(scope="module")
-def seen():
-    return run(parse_learner("staged"), parse("nice:m=2,k=2,d=6").instance(0), Budget())
-
-
-def test_words_have_every_stage_and_every_signal(seen):
-    text = run_words(seen)
-    for part in (*seen.details["stages"], *seen.details["diagnosis"]):
-        assert part["name"] in text
-    assert "eigenvalues [" not in text
-    signals = [{**signal, "flagged": True} for signal in seen.details["diagnosis"]]
-    text = stage_words({**seen.details, "diagnosis": signals})
-    assert f"{len(signals)} of {len(signals)} signals flagged" in text
-    assert text.count("FLAG") == len(signals)
-    assert all(signal["advice"] in text for signal in signals)
-
-
-def test_the_figure_has_the_numbers_of_the_run_and_is_drawn_from_its_file(seen, tmp_path):
-    (tmp_path / "run.json").write_text(seen.to_json())
-    data = rows_of("stages", tmp_path / "run.json")
-    rows = {
-        kind: [r for r in data["rows"] if r["kind"] == kind] for kind in ("eigenvalue", "residual")
-    }
-    assert data["heads"] == 2
-    assert data["rows"][-1]["error"] == seen.details["errors"][-1]["error"]
-    assert [row["value"] for row in rows["eigenvalue"]] == seen.details["eigenvalues"]
-    assert [row["rows"] for row in rows["residual"]] == seen.details["residuals"]["counts"]
-    drawn = draw("stages", data)
-    heads, agreed, error = drawn.axes
-    assert [y for _, y in points(heads)] == seen.details["eigenvalues"]
-    counts = [row["rows"] for row in rows["residual"]]
-    assert [bar.get_height() for bar in agreed.patches] == counts
-    assert points(error)[-1][1] == pytest.approx(data["rows"][-1]["error"])
-    assert "shows 2 heads" in drawn.caption
-
-
-def test_other_files_are_refused(seen):
-    def short(learner, **budget):
-        return run(parse_learner(learner), parse("nice:m=2,k=2,d=6").instance(0), Budget(**budget))
-
-    odd = json.loads(seen.to_json())
-    odd["details"]["errors"] = [{"stage": "x"}]
-    cases = [
-        ("bare", short("staged", examples=5).to_dict(), "ended before the first stage"),
-        ("format", {"format": "x"}, "no run of the staged learner"),
-        ("other", short("trivial").to_dict(), "figure stages is of one of staged"),
-        ("odd", odd, "no run of the staged learner"),
-    ]
-    cases = ((name, lambda data=data: stages_rows(data), word) for name, data, word in cases)
-    assert not_refused(DamagedFile, cases) == []

@@ -11,8 +11,8 @@ from hardness.learners import Outcome
 from hardness.learners.fitting import relative_error
 from hardness.learners.levenberg import Levenberg
 from hardness.learners.staged import Staged, StageReport, diagnose
-from hardness.learners.staged.practical import run_practical
-from hardness.learners.staged.tokens import Whitening
+from hardness.learners.staged.learner import run_practical
+from hardness.learners.staged.progress import Whitening
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.runs import run
 from hardness.runs.run import attempt

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 from hardness.learners import Outcome
 from hardness.learners.staged import StageFailed, agreement, constraints
-from hardness.learners.staged.body import Body, extract, least_epsilon, minimum_norm, support
+from hardness.learners.staged.paper import Body, extract, least_epsilon, minimum_norm, support
 from hardness.learners.staged.refine import refine_by_proxy
 from hardness.oracles import Budget
 from instances import AttentionLayer, UsageError, parse

@@ -10,8 +10,7 @@ import pytest
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
-from hardness.learners.attention import columns, linearize
-from hardness.learners.fitting import Data, relative_error, repeated
+from hardness.learners.fitting import Data, columns, linearize, relative_error, repeated
 from hardness.learners.levenberg import enough
 from hardness.learners.staged import (
     StageFailed,
@@ -440,16 +439,10 @@ def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
 
 ONES = np.ones((4, 2, 3))
 NO_EXAMPLES = [
-    (ONES, np.ones((4, 3, 2)), "differ in shape"),
-    (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k must be at least 2 tokens, got 1"),
-    (np.ones((4, 2)), np.ones((4, 2)), "must have the shape (n, k, d)"),
-    (np.ones((0, 2, 3)), np.ones((0, 2, 3)), "must have the shape (n, k, d)"),
+    (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
     (np.nan * ONES, ONES, "tokens have entries"),
     (ONES, np.inf * ONES, "labels have entries"),
-    ([[[1.0, 2.0], [3.0]]], np.ones((2, 2, 2)), "x is ragged"),
-    (ONES, ONES + 0j, "y must hold real numbers, got complex128"),
-    (np.full(ONES.shape, "a"), ONES, "real numbers"),
-    (1e200 * ONES, ONES, "scale them"),
+    (1e200 * ONES, ONES, "beyond 1e+100"),
 ]
 
 

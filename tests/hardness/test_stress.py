@@ -121,7 +121,7 @@ def test_bad_requests_are_refused_before_anything_runs():
     for asked, words in (
         ({"learners": []}, "at least one of each"),
         ({"seeds": 0}, "at least one of each"),
-        ({"learners": ["gone.py:L"]}, "there is no file gone.py"),
+        ({"learners": ["gone.py:L"]}, "no such file: gone.py"),
         *(({"base_seed": base}, "base_seed") for base in (-1, 1.5, True, "1")),
     ):
         with pytest.raises(UsageError, match=words):
@@ -166,15 +166,15 @@ def told():
 
 
 def test_its_table(told, tmp_path):
-    """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
+    """Each level with its spec, what is certified of it, and the seeds that each learner passed."""
     assert told.climbs[2].rungs[2].why  # of degree 3 in 399 bits
     told.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().split("\\begin{tabular}")[1].splitlines()
-    assert lines[2].startswith("rung & parity & certified queries & lowdegree & trivial & ")
+    assert lines[2].startswith("level & parity & certified queries & lowdegree & trivial & ")
     assert lines[4].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
     assert lines[6].startswith("3 & d=400,m=3 & ")
     assert lines[6].split(" & ")[2] == str(told.certified[2].queries)
-    assert lines[7].startswith("held at 96.88\\% &  &  & 1 & 0 & ")
+    assert lines[7].startswith("passed at 96.88\\% &  &  & 1 & 0 & ")
     assert short_specs(OWN) == ("parity", ["d=8,m=2", "d=9,m=3", "d=400,m=3"])
     defaults = ladder_of(["parity:d=20,m=3", "parity:d=20,m=3,noise=0.45"])
     assert short_specs(defaults) == ("parity:d=20,m=3", ["noise=0", "noise=0.45"])
@@ -184,20 +184,20 @@ def test_words_fit_and_say_what_is_held(told):
     text = stress_words(told)
     assert all(len(line) <= 100 for line in text.splitlines())
     assert headline(told, told.climbs[0]).startswith(
-        "lowdegree climbs your ladder to rung 1 of 3, parity:d=8,m=2: with confidence 96.88 %"
+        "lowdegree passes level 1 of the 3 of your ladder (parity:d=8,m=2): with confidence 96.88 %"
     )
-    assert "trivial holds no rung" in text
+    assert "trivial passes no level" in text
     assert "Not run: " in headline(told, told.climbs[2])
-    assert "drawn from the operating system" in text
+    assert "from the operating system" in text
     assert str(told.base_seed) in text
-    assert certified_words(told)[0].startswith("rungs 1 to 2: the query bound is vacuous.")
+    assert certified_words(told)[0].startswith("levels 1 to 2: the query bound is vacuous")
     assert certified_words(told)[1].startswith(
-        "rung 3: any statistical-query learner needs at least "
+        "level 3: any statistical-query learner needs at least "
     )
     assert "elimination" in certified_words(told)[1]
-    assert "of each learner alone" in " ".join(text.split())
+    assert "for each learner alone" in " ".join(text.split())
     one = stress_words(told.updated(learners=told.learners[1:2]).on(told.runs))
-    assert "of each learner alone" not in " ".join(one.split())
+    assert "for each learner alone" not in " ".join(one.split())
     assert "1.25 times its seconds" in " ".join(one.split())
 
 
@@ -206,7 +206,7 @@ def certified(*specs, learner="trivial", seeds=1):
     return found, certified_words(found)
 
 
-def test_what_is_certified_is_said_rung_by_rung():
+def test_what_is_certified_is_said_level_by_level():
     """Also of those that a learner holds, with the number of each."""
     found, lines = certified(
         *(f"parity:d={d},m=3" for d in (8, 16, 32)), learner="elimination", seeds=5
@@ -214,28 +214,28 @@ def test_what_is_certified_is_said_rung_by_rung():
     assert found.climbs[0].held == 3
     numbers = ", ".join(str(one.queries) for one in found.certified[1:])
     said = " ".join(lines)
-    assert f"rungs 2 to 3: any statistical-query learner needs at least {numbers} (rung by" in said
+    assert f"levels 2 to 3: any statistical-query learner needs at least {numbers} (level" in said
     found, lines = certified("nice:m=1,k=2,d=4", "lwe:n=4,q=15,sigma=1", "parity:d=8,m=2")
     assert [one.evidence for one in found.certified] == ["none", "assumption", "exact"]
-    assert lines[0].startswith("rung 1: no claim. No bound from below is claimed")
-    assert lines[1].startswith("rung 2: no certificate. ")
-    assert lines[2].startswith("rung 3: the query bound is vacuous.")
-    assert "Fewer than 5 seeds hold nothing" in stress_words(found)
+    assert lines[0].startswith("level 1: no claim. No bound from below is claimed")
+    assert lines[1].startswith("level 2: no certificate. ")
+    assert lines[2].startswith("level 3: the query bound is vacuous")
+    assert "At least 5 seeds are needed" in stress_words(found)
     # Elimination learns parities fast, and neither noisy ones nor learning with rounding.
     own = "parity:d=8,m=2", "parity:d=8,m=2,noise=0.1", "lwr:n=4,q=4,p=2,secret=binary"
     _, lines = certified(*own)
-    assert [line.partition(":")[0] for line in lines] == ["rung 1", "rung 2", "rung 3"]
+    assert [line.partition(":")[0] for line in lines] == ["level 1", "level 2", "level 3"]
     assert ["learns it fast" in line for line in lines] == [True, False, False]
     assert "parity with noise is hard" in lines[1]
     assert "learning with rounding is hard" in lines[2]
 
 
-RUNGS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
+LEVELS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
 ZEROS = "def L(x, y):\n    return lambda x: 0.0 * x\n"
 
 
 def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness):
-    call = ["stress", "--learner", "lowdegree", *RUNGS, "--seed", 0, "--jobs", 1]
+    call = ["stress", "--learner", "lowdegree", *LEVELS, "--seed", 0, "--jobs", 1]
     one, two = (hardness(*call, "--json").json for _ in range(2))
     assert {*one} == {
         *("format", "ladder", "seeds", "base_seed", "seed_source", "budget"),
@@ -244,7 +244,7 @@ def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness
     assert [told["held"] for told in one["learners"]] == [1]
     assert (one["seed_source"], one["confidence"], len(one["runs"])) == ("given", "31/32", 10)
     assert [r["seed"] for r in one["runs"]] == [r["seed"] for r in two["runs"]]
-    assert "Base seed 0 was given" in hardness(*call).out
+    assert "You chose base seed 0" in hardness(*call).out
     every = hardness("stress", "--list", "--json").json["ladders"]
     assert hardness("stress", "--list", "--ladder", "parity-v1", "--json").json in every
 
@@ -258,7 +258,7 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
             raise KeyboardInterrupt
         return real(one)
 
-    call = ["stress", "--learner", "elimination", *RUNGS, "--jobs", 1]
+    call = ["stress", "--learner", "elimination", *LEVELS, "--jobs", 1]
     monkeypatch.setattr(Job, "do", cut)
     found = hardness(*call, "--out", "x")
     assert found.code == 130
@@ -279,7 +279,7 @@ def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
     call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none"]
     call += ["--jobs", 1, "--budget-examples", 20, "--out", "x.json", "--learner"]
     refused = hardness(*call, "mine.py:L")
-    refused.one_line("x.json given, in the folder of mine.py")
+    refused.one_line("x.json is in the folder of mine.py")
     assert (refused.code, list(tmp_path.glob("x.json*"))) == (1, [])
     assert hardness(*call, "own/mine.py:L").code == 0
 
@@ -305,12 +305,12 @@ def test_a_budget_that_stops_a_query_learner_early_is_told_and_progress(hardness
     call += ["--reference", "queries", "--reference", "elimination"]
     told = hardness(*call, "--budget-examples", 50_000)
     told.one_line(
-        "queries: 50000 examples are at most 17 queries, and the certified number on rung"
+        "queries: 50000 examples are at most 17 queries, and the certified number on level"
     )
     assert told.code == 0
     assert hardness(*call, "--budget-examples", 50_000, "--quiet").err == ""
     assert hardness(*call, "--budget-examples", 10**6).err == ""
     monkeypatch.setattr("hardness.api.progress._EVERY", 0.0)  # in lines: here is no terminal
-    call = ["stress", "--learner", "trivial", *RUNGS, "--seeds", 2, "--jobs", 1]
-    assert "climbing: 1 of 4, " in hardness(*call).err
+    call = ["stress", "--learner", "trivial", *LEVELS, "--seeds", 2, "--jobs", 1]
+    assert "running: 1 of 4, " in hardness(*call).err
     assert hardness(*call, "--quiet").err == ""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hardness as h
-from hardness.learners.matching import match
+from hardness.learners.fitting import match
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, measure, run

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome
-from hardness.learners.plugins.objects import described
-from hardness.learners.plugins.views import Data, Gathering, Predicts, checked
+from hardness.learners.plugins.views import Data, Gathering, Predicts, checked, described
 from hardness.learners.reduced import known_factor
 from instances.coded import Coded, require_coded
 from instances.errors import UsageError
@@ -43,20 +42,16 @@ class Estimator(Gathering):
         made = self.make()
         if not fits(made):
             raise UsageError(
-                "Estimator takes an object with fit and predict, or what makes one when called "
-                f"without arguments, got {described(made)}"
+                f"Estimator takes an object with fit and predict, got {described(made)}"
             )
         super().__post_init__()
         if self.view == "tokens":
             raise UsageError(
-                "view of an Estimator must be flat, reduced or samples, got tokens: fit takes rows"
+                "view of an Estimator must be flat, reduced or samples: fit takes rows"
             )
         if is_classifier(made):
             if self.view in ("flat", "samples"):
-                raise UsageError(
-                    f"view of a classifier must be reduced, got {self.view} for {described(made)}: "
-                    "its classes are the levels of the labels"
-                )
+                raise UsageError(f"view of a classifier must be reduced, got {self.view}")
             object.__setattr__(self, "view", "reduced")
 
     def make(self) -> Any:
@@ -119,11 +114,7 @@ def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[
     fitted = _fitted(estimator, z, codes.astype(np.int64))
     if hasattr(fitted, "predict_proba"):
         levels = family.factors[np.asarray(getattr(fitted, "classes_", classes), np.intp)]
-
-        def expected(z: Array) -> Array:
-            return checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
-
-        return expected
+        return lambda z: checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
 
     def decided(z: Array) -> Array:
         codes = checked(fitted.predict(z), (len(z),)).astype(np.intp)

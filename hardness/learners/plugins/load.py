@@ -16,9 +16,15 @@ import numpy as np
 from hardness.learners.learner import Access, Failed, Hypothesis, Learner, Outcome
 from hardness.learners.plugins.estimator import Estimator, fits
 from hardness.learners.plugins.module import Module, is_module
-from hardness.learners.plugins.objects import described, first_line, needs, takes_examples
-from hardness.learners.plugins.views import Function, batched
-from instances.errors import UsageError
+from hardness.learners.plugins.views import (
+    Function,
+    batched,
+    described,
+    first_line,
+    needs,
+    takes_examples,
+)
+from instances.errors import UsageError, require
 from instances.family import Family
 from instances.parameters import arguments, is_readable, taken
 from instances.userfile import execute, guarded, named, split
@@ -32,10 +38,7 @@ ALLOWED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Adapted:
-    """A user's object as a learner: what it does not say of itself is filled in.
-
-    spec: the learner's text as given. digest: the SHA-256 of its file, None for an object.
-    """
+    """A user's object as a learner, `spec` as given; digest: the SHA-256 of its file, or None."""
 
     inner: Any = field(repr=False)
     name: str
@@ -50,10 +53,8 @@ class Adapted:
         ask = getattr(self.inner, "supports", None)
         found = ask(family) if ask else None
         if found is not None and not isinstance(found, str):
-            raise UsageError(
-                f"{self.name}: supports gave {described(found)}: None is needed, or the reason why "
-                "it cannot run on the family"
-            )
+            what = described(found)
+            raise UsageError(f"{self.name}: supports gave {what}: None is needed, or a reason")
         return found
 
     def warm_up(self, family: Family) -> None:
@@ -82,18 +83,14 @@ class Adapted:
         if isinstance(result, Hypothesis):
             return result
         if not callable(result) or isinstance(result, type):
-            said = (
-                f"learn gave {described(result)}: a Hypothesis or a function predict(x) is needed"
-            )
+            what = described(result)
+            said = f"learn gave {what}: a Hypothesis or a function predict(x) is needed"
             raise Failed(Outcome.INVALID, {"reason": said})
         return Hypothesis(predict=batched(result))
 
 
 def load(text: str) -> Learner:
-    """Load the learner of "path.py:Name:key=value,...": its file is executed; raises UsageError.
-
-    The SHA-256 of the file is its `digest`.
-    """
+    """Load the learner of "path.py:Name:key=value,...": its file is executed; raises UsageError."""
     name = split(text)
     if name is None:
         raise UsageError(f"a learner of a file must be path.py:Name, got '{text}'")
@@ -114,8 +111,7 @@ def _given(value: Any, text: str, where: str) -> Any:
         return value
     if not inspect.isclass(value) and not inspect.isroutine(value):
         raise UsageError(
-            f"{where} is {described(value)}, so '{text}' cannot be given to it: only a class or a "
-            "function takes parameters"
+            f"{where} is {described(value)}: only a class or a function takes parameters"
         )
     learns = inspect.isroutine(value) and takes_examples(value)
     parameters = taken(value, text, where, 2 if learns else 0)
@@ -146,10 +142,8 @@ def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
     """Call a class or function of a user; raises UsageError, for arguments that lack by name."""
     lacking = [name for name in needs(value) if name not in arguments]
     if lacking:
-        raise UsageError(
-            f"{where}, {described(value)}, needs {', '.join(lacking)}: give defaults, or write "
-            "path.py:Name:key=value"
-        )
+        what = f"{where}, {described(value)}, needs {', '.join(lacking)}"
+        raise UsageError(f"{what}: give defaults, or write path.py:Name:key=value")
     with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'}"):
         return value(**arguments)
 
@@ -178,41 +172,27 @@ def _known(value: Any, where: str) -> Any:
 def _adapted(value: Any, where: str) -> Adapted:
     """Check what an object says of itself and fill in the rest."""
     learn = value.learn
-    if not callable(learn):
-        raise UsageError(
-            f"{where}: learn is {described(learn)}: learn(self, oracle, rng) is needed"
-        )
+    require(callable(learn), f"{where}: learn is {described(learn)}, not learn(self, oracle, rng)")
     try:
         inspect.signature(learn).bind(None, None)
     except TypeError as error:
-        raise UsageError(
-            f"{where} must have learn(self, oracle, rng), got learn{inspect.signature(learn)}"
-        ) from error
+        got = f"got learn{inspect.signature(learn)}"
+        raise UsageError(f"{where} must have learn(self, oracle, rng), {got}") from error
     except ValueError:
         pass  # compiled
     if not callable(getattr(value, "supports", len)):
         raise UsageError(f"{where}: supports is not a function: supports(self, family) is needed")
-    name = _said(value, "name", str, type(value).__name__, where)
-    access = _said(value, "access", str, "examples", where)
-    if access not in get_args(Access):
+    says: dict[str, Any] = {"name": type(value).__name__, "access": "examples", "revision": 1}
+    says["about"] = first_line(value) or "a learner of your own"
+    for what, default in says.items():
+        if (found := getattr(value, what, None)) is None:
+            continue
+        if type(found) is not (kind := type(default)):
+            raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
+        says[what] = found
+    if (access := says["access"]) not in get_args(Access):
         raise UsageError(f"{where}: access={access!r}: one of {', '.join(get_args(Access))}")
-    return Adapted(
-        inner=value,
-        name=name,
-        revision=_said(value, "revision", int, 1, where),
-        access=access,
-        about=_said(value, "about", str, first_line(value) or "a learner of your own", where),
-        spec=name,
-    )
-
-
-def _said(value: Any, what: str, kind: type, default: Any, where: str) -> Any:
-    found = getattr(value, what, None)
-    if found is None:
-        return default
-    if type(found) is not kind:
-        raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
-    return found
+    return Adapted(inner=value, spec=says["name"], **says)
 
 
 def template(name: str, file: str = "my_learner.py") -> str:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import DIVERGED, SPENT, Hypothesis, Outcome, nothing
-from hardness.learners.plugins.objects import described, needs
-from hardness.learners.plugins.views import Data, View, Viewed, completed, gather
+from hardness.learners.plugins.views import Data, View, Viewed, completed, described, gather, needs
 from hardness.oracles import ExampleOracle, Rounds, Spent
 from instances.errors import UsageError
 from instances.family import Family, require

@@ -6,6 +6,7 @@ of it, of the open examples alone. samples, of families with linear_forms: a (n,
 (n,), the code of the label, int64, of the open examples alone.
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import SPENT, Access, Failed, Hypothesis, Outcome, Predict, nothing
-from hardness.learners.plugins.objects import described, first_line, takes_examples, takes_rng
 from hardness.learners.reduced import known_factor, predictor
 from hardness.oracles import Spent
 from instances import tokens
@@ -56,10 +56,7 @@ class Data:
 
     @property
     def known(self) -> Array:
-        """What everyone knows of y: of an error that is divided by its own, 1 is learning nothing.
-
-        So errors are on the scale of a risk.
-        """
+        """What everyone knows of y: errors are divided by its own, to be on a risk's scale."""
         if self.view == "reduced":
             return np.zeros_like(self.y)
         if self.view == "samples":
@@ -85,13 +82,13 @@ class Viewed:
     name: str = ""
 
     def __post_init__(self) -> None:
-        what = type(self).__name__
+        what = f"{type(self).__name__}: view"
         if not self.name:
             name = getattr(self.wrapped, "__name__", type(self.wrapped).__name__)
             object.__setattr__(self, "name", str(name))
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
-                f"{what}: view must be one of {', '.join(get_args(View))}, got {self.view!r}"
+                f"{what} must be one of {', '.join(get_args(View))}, got {self.view!r}"
             )
 
     @property
@@ -159,10 +156,8 @@ class Function(Gathering):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.wrapped) or not takes_examples(self.wrapped):
-            raise UsageError(
-                "Function takes a function learn(x, y) or learn(x, y, rng), got "
-                + described(self.wrapped)
-            )
+            what = described(self.wrapped)
+            raise UsageError(f"Function takes a function learn(x, y), got {what}")
 
     def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
         """Call the function."""
@@ -194,8 +189,7 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
 
     Takes what is there where the budget ends before; raises Spent where there is nothing.
     """
-    family = oracle.family
-    limit = oracle.meter.budget.examples
+    family, limit = oracle.family, oracle.meter.budget.examples
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
     wanted = examples or rest
     size = 2 * 8 * (1 if view in ("reduced", "samples") else 2 * family.k) * family.d
@@ -238,10 +232,7 @@ def flat(x: Array) -> NDArray[np.float64]:
 
 
 def completed(family: Family, view: View, predict: Predicts) -> Predict:
-    """Make a prediction in a view one of labels, (n, k, d) -> (n, k, d), in batches.
-
-    What does not fit makes the prediction raise Failed.
-    """
+    """Make a prediction in a view one of labels (n, k, d), in batches, which may raise Failed."""
     if view == "reduced":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
     if view == "samples":
@@ -258,10 +249,7 @@ def completed(family: Family, view: View, predict: Predicts) -> Predict:
 
 
 def _of_samples(family: Family, z: NDArray[np.float64], predict: Predicts) -> NDArray[np.float64]:
-    """Make predictions of b those of the factor, less its public part: (n, d) -> (n,).
-
-    Between two codes, as a mean of b may lie, the factor is between their levels.
-    """
+    """Make predictions of b, between codes too, those of the factor less its public part: (n,)."""
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     a = (family.linear_forms or family.refuse("linear_forms")).vectors(tokens.pack(x))
@@ -307,3 +295,45 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
 
 def _invalid(what: str, shape: tuple[int, ...]) -> Failed:
     return Failed(Outcome.INVALID, {"reason": f"predict {what}: {shape} is needed"})
+
+
+def described(value: Any) -> str:
+    """Return what an object is, in a few words: a class and a function by their names."""
+    if inspect.isclass(value):
+        return f"the class {value.__name__}"
+    if inspect.isroutine(value):
+        try:
+            return f"the function {value.__name__}{inspect.signature(value)}"[:100]
+        except (TypeError, ValueError):
+            return f"the function {value.__name__}"
+    return f"a {type(value).__name__}"
+
+
+def first_line(value: Any) -> str:
+    """Return the first line of an object's own docstring, or nothing."""
+    lines = (getattr(value, "__doc__", None) or "").strip().splitlines()
+    return lines[0].strip()[:200] if lines else ""
+
+
+def takes_examples(value: Callable[..., Any]) -> bool:
+    """Return whether a function can be called as f(x, y), or f(x, y, rng), and needs both."""
+    return 2 <= len(needs(value)) <= 3
+
+
+def takes_rng(value: Callable[..., Any]) -> bool:
+    """Return whether the third argument is needed, or is named rng."""
+    places = _positional(value)
+    return len(needs(value)) == 3 or (len(places) > 2 and places[2].name == "rng")
+
+
+def needs(value: Callable[..., Any]) -> list[str]:
+    """Name the positional arguments that must be given; those of *args are none."""
+    return [p.name for p in _positional(value) if p.default is inspect.Parameter.empty]
+
+
+def _positional(value: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        found = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):  # compiled functions that do not say
+        return []
+    return [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -1,7 +1,7 @@
 """Chen and Li's learner in six stages, one file a stage: each a function from records to a record.
 
 Eigenvectors (`span`) stand in place of the paper's convex body, and a projection and a polish are
-outside of its theorem; `mode=paper` has the body itself (`body.py`, `paper.py`).
+outside of its theorem; `mode=paper` has the body itself (`paper.py`).
 
     moment → agreement → refine → hull → span → net → project → polish
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, pieces
+from hardness.learners.fitting import Array, Data, pieces
 
 _BINS = 40  # of a histogram of the residuals
 _BATCH_BYTES = 1 << 20  # what a core's cache holds
@@ -35,11 +34,8 @@ class Agreement:
         """Return that of log10 of the residuals, and the largest one that was accepted."""
         logs = np.log10(np.maximum(self.residuals, 1e-18))
         counts, edges = np.histogram(logs, bins=_BINS)
-        return {
-            "log10_edges": edges.tolist(),
-            "counts": counts.tolist(),
-            "accepted": float(accepted),
-        }
+        drawn = {"log10_edges": edges.tolist(), "counts": counts.tolist()}
+        return {**drawn, "accepted": float(accepted)}
 
 
 def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -73,9 +69,8 @@ def agreement(w: Array, data: Data) -> Agreement:
         spread += total
     # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2
     scale = float(np.sqrt(2 * spread / (n * (k - 1))))
-    return Agreement(
-        patterns=patterns, residuals=residuals / scale if scale else residuals, scale=scale
-    )
+    residuals /= scale or 1.0
+    return Agreement(patterns=patterns, residuals=residuals, scale=scale)
 
 
 def _fit(w: Array, x: Array, y: Array) -> tuple[Array, Array, float]:

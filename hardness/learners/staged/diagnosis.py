@@ -36,9 +36,7 @@ _ADVICE = {
     "error over linear": "little is explained beyond what a linear map of the tokens explains; "
     + _NOISE,
 }
-_UNSURE = (
-    "the error itself is below the limit, but too few examples are held out to be sure: give more"
-)
+_UNSURE = "the error is below the limit, but too few examples are held out to be sure: give more"
 
 
 @dataclass(frozen=True, kw_only=True)

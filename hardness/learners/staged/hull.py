@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Result, StageFailed, pieces, repeated, rounded
+from hardness.learners.fitting import Array, Data, Result, StageFailed, pieces, repeated, rounded
 from hardness.learners.staged.agreement import Agreement, smallest
 from hardness.learners.staged.refine import Refined
 
@@ -66,10 +65,7 @@ class Constraints:
         return float(np.sum(self.weights**2 * np.prod(list(squares), axis=0)))
 
     def operator(self) -> LinearOperator:
-        """Return the map from vec(Theta) to weights_r left_r Theta right_r^T, without its matrix.
-
-        Equals the matrix weights[:, None] * u, of R d^2 numbers.
-        """
+        """Return the map of vec(Theta) to weights_r left_r Theta right_r^T, without its matrix."""
         d = self.left.shape[1]
         size = _BATCH_BYTES // (8 * d)
 
@@ -108,7 +104,9 @@ def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
         needs = -(-len(data) * least // there) if there else None
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
-    usable[repeated(data.x) | ~_apart(data.x)] = False
+    # Where two tokens are one the pattern is not determined.
+    gaps = [abs(data.x[:, i] - data.x[:, j]).max(axis=-1) for i, j in combinations(range(k), 2)]
+    usable[repeated(data.x) | (np.min(gaps, axis=0) <= _SAME * np.abs(data.x).max())] = False
     if not usable.any():
         raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
     rows = rows or (40 if d <= MATRIX_D else 10) * d * d // k
@@ -125,8 +123,7 @@ def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
         for i, j in combinations(range(k), 2)
     ]
     right, b, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    left = np.tile(data.x[e, a], (len(parts), 1))
-    residuals = np.tile(residuals, len(parts))
+    left, residuals = np.tile(data.x[e, a], (len(parts), 1)), np.tile(residuals, len(parts))
     every = Constraints(
         left=left, right=right, b=b, weights=weights, residuals=residuals, rows=len(e)
     )
@@ -144,19 +141,9 @@ def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
     return np.sort(np.unique(rows, return_index=True)[1])
 
 
-def _apart(x: Array) -> NDArray[np.bool_]:
-    """Say for which of x (r, k, d) all tokens differ: else the pattern is not determined."""
-    pairs = combinations(range(x.shape[1]), 2)
-    least = _SAME * float(np.abs(x).max())
-    return np.all([(np.abs(x[:, i] - x[:, j]) > least).any(axis=-1) for i, j in pairs], axis=0)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull(Result):
-    """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
-
-    Measures: constraints, their number; residual, the largest.
-    """
+    """The minimum-norm point centre (d, d); measures: the constraints, the largest residual."""
 
     centre: Array
     constraints: Constraints

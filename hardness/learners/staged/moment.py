@@ -7,8 +7,7 @@ theorem. Its error, 0.1 to 0.2 on generic layers, is bias: more examples do not 
 
 import numpy as np
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, OneHead, StageFailed, relative_error
+from hardness.learners.fitting import Array, Data, OneHead, StageFailed, relative_error
 from hardness.learners.regression import features
 
 _LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
@@ -33,20 +32,15 @@ def moment(data: Data, validation: Data | None = None) -> OneHead:
     w = regress(x - x.mean(axis=0), y - y.mean(axis=0))  # tokens may have a mean
     rows = data.y.reshape(-1, data.d)
     spectrum = np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows))[::-1], 0.0)
-    measures = {
-        "label_rank": int(np.sum(spectrum > 1e-10 * spectrum[0])),
-        "label_square": float(spectrum.mean()),
-    }
+    rank = int(np.sum(spectrum > 1e-10 * spectrum[0]))
+    measures = {"label_rank": rank, "label_square": float(spectrum.mean())}
     if validation:
         measures["linear"] = beyond_linear(data, validation)
     return OneHead(theta=np.zeros_like(w), w=w, rows=len(rows), measures=measures)
 
 
 def beyond_linear(data: Data, validation: Data) -> float:
-    """Return the relative error on the hold-out of the best linear map, fitted to some examples.
-
-    It maps a token and the sum of all tokens to the token's label.
-    """
+    """Return the relative error on the hold-out of the best linear map of a token and their sum."""
     used = data.cut(0, -(-_LINEAR_ROWS * 2 * data.d // data.k))
     known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (used, validation))
     weights = regress(known, used.y.reshape(-1, used.d))

@@ -18,8 +18,17 @@ from functools import cached_property
 
 import numpy as np
 
-from hardness.learners.attention import Array, attend, columns, scores, softmax
-from hardness.learners.fitting import Data, Fit, fit_of, pieces
+from hardness.learners.fitting import (
+    Array,
+    Data,
+    Fit,
+    attend,
+    columns,
+    fit_of,
+    pieces,
+    scores,
+    softmax,
+)
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
 _POINTS = 60  # a dimension needs no finer net than this for what follows to converge
@@ -66,13 +75,8 @@ def net(
     leaders = sorted(found, key=lambda chosen: (found[chosen], chosen))
     theta = on_hull(centre, directions, points[list(leaders[0])])
     best = fit_of(theta, blocks.solve(list(leaders[0])), validation)
-    return Net(
-        theta=theta,
-        w=best.w,
-        error=best.error,
-        leaders=np.stack([points[list(chosen)] for chosen in leaders]),
-        measures={"points": len(points), "tuples": tuples},
-    )
+    starts, measures = points[np.array(leaders)], {"points": len(points), "tuples": tuples}
+    return Net(theta=theta, w=best.w, error=best.error, leaders=starts, measures=measures)
 
 
 def grid(centre: Array, directions: Array, data: Data, validation: Data, points: int = 0) -> Fit:
@@ -107,13 +111,8 @@ def grid(centre: Array, directions: Array, data: Data, validation: Data, points:
         for _, chosen in leaders
     )
     best = min(fits, key=lambda fit: fit.error)
-    apart = np.linalg.norm(net[1:] - net[0], axis=1)
-    measures = {
-        "heads": m,
-        "points": len(net),
-        "spacing": float(apart.min()) if len(apart) else 0.0,
-        "tuples": tuples,
-    }
+    spacing = float(np.linalg.norm(net[1:] - net[0], axis=1).min()) if len(net) > 1 else 0.0
+    measures = {"heads": m, "points": len(net), "spacing": spacing, "tuples": tuples}
     return replace(best, measures=measures)
 
 
@@ -214,18 +213,12 @@ def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> 
         for rows, labels in zip(flat, y[..., part], strict=True):
             gram += rows @ rows.T
             right += rows @ labels.T
-    return Blocks(
-        gram=gram.reshape(p, d, p, d),
-        right=right.reshape(p, d, d),
-        total=float(np.sum(y**2)) or 1.0,
-    )
+    total = float(np.sum(y**2)) or 1.0
+    return Blocks(gram=gram.reshape(p, d, p, d), right=right.reshape(p, d, d), total=total)
 
 
 def _improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
-    """Change one point of a tuple at a time, to the best, until no change is better.
-
-    The tuple, its relative error, and how many tuples were compared.
-    """
+    """Change a point of a tuple at a time while it helps: tuple, error, tuples compared."""
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
         errors = blocks.beside(chosen[:i] + chosen[i + 1 :])

@@ -11,8 +11,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from hardness.learners.attention import Array, attend, columns, gram_factor, scores, softmax
-from hardness.learners.fitting import Data, Fit, fit_of, gain
+from hardness.learners.fitting import (
+    Array,
+    Data,
+    Fit,
+    attend,
+    columns,
+    fit_of,
+    gain,
+    gram_factor,
+    scores,
+    softmax,
+)
 from hardness.learners.levenberg import polish
 from hardness.learners.staged.projection import solve
 from hardness.learners.staged.single import evenness
@@ -82,8 +92,12 @@ def _best_removal(
 ) -> Fit | None:
     """The best layer of one head less, if it does as well."""
     most = rough + (before.error if noisy else 0.0) if before.error > _ROUNDING else _SMALL
-    removals = [_without(i, before.theta, data, validation) for i in range(len(before.theta))]
-    removals = [removal for removal in removals if removal.error <= most]
+    x, y, removals = columns(data.x), columns(data.y), list[Fit]()
+    for i in range(len(before.theta)):  # the others, with the W that fit best
+        theta = np.delete(before.theta, i, axis=0)
+        attended = attend(softmax(scores(theta, x)), x)
+        left = fit_of(theta, solve(gram_factor(attended), attended, y), validation)
+        removals += [left] if left.error <= most else []
     best = min(removals, key=lambda fit: fit.error, default=None)
     if best and best.error > _ROUNDING and steps:
         if len(removals) > 1:
@@ -103,21 +117,10 @@ def _best_removal(
     return best if worse <= 1 else None
 
 
-def _without(i: int, theta: Array, data: Data, validation: Data) -> Fit:
-    """The others than head i, with the W that fit best."""
-    left = np.delete(theta, i, axis=0)
-    x, y = columns(data.x), columns(data.y)
-    attended = attend(softmax(scores(left, x)), x)
-    return fit_of(left, solve(gram_factor(attended), attended, y), validation)
-
-
 def another(
     layer: AttentionLayer, data: Data, validation: Data, steps: int, rng: np.random.Generator
 ) -> Fit:
-    """Add a head to a layer, from a random start, and polish all; offered where the hold-out gains.
-
-    By more than two standard errors of the difference, that is.
-    """
+    """Add a head and polish all; offered where the hold-out gains by over two standard errors."""
     d = data.d
     theta = rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
     w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))

@@ -1,7 +1,13 @@
 """All that a run of the stages changes: its examples, what the stages reported, the best layer.
 
 A stage is a function of records that returns a record; it changes nothing here. The pipelines
-(`practical.py`, `paper.py`) call `draw` and `stage`, and read `best`.
+(`learner.py`, `paper.py`) call `draw` and `stage`, and read `best`.
+
+Before the stages tokens are brought to second moment one. With x = z A, A invertible, a layer of
+Theta, W on x is that of A Theta A^T, A W on z, with the same labels: so the stages work on z, and
+the heads are mapped back. A shift is no equivalence: with x = z + mu logits get a part mu Theta
+z_b^T that no Theta gives. The stages after the first never use that tokens have mean zero; what a
+large mean does is saturate the attention. The theorem is for standard tokens.
 """
 
 import time
@@ -11,8 +17,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hardness.learners.attention import Array
 from hardness.learners.fitting import (
+    Array,
     Data,
     Result,
     StageFailed,
@@ -20,10 +26,10 @@ from hardness.learners.fitting import (
     draw,
     error_bound,
     relative_error,
+    repeated,
 )
 from hardness.learners.learner import Hypothesis, Outcome, nothing
 from hardness.learners.staged.diagnosis import diagnose
-from hardness.learners.staged.tokens import Whitening
 from hardness.oracles import ExampleOracle, Spent
 from instances.dense import Dense
 from instances.layer import AttentionLayer
@@ -31,14 +37,76 @@ from instances.layer import AttentionLayer
 Returned = TypeVar("Returned", bound=Result)
 PRUNE = "prune"  # the stage whose layer takes the place of the one before it
 _LARGEST_HOLD_OUT = 4096
+POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
+_EVEN = 4.0  # a ratio of eigenvalues that the stages do not mind
+_RANK = 1e-12  # of the largest eigenvalue: below it is rounding
+_STANDARD_MEAN, _STANDARD_REPEATS = 0.05, 0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Whitening:
+    """The map x = z A, A symmetric, by its inverse; None if tokens are left as they are.
+
+    measures: condition, of the second moment of the tokens on what they span; mean, the share of
+    |E x|^2 in E|x|^2, over the tokens of an example; repeats, the share of the examples that stood
+    before; unseen, the dimensions that they do not span; whitened, whether there is a map.
+
+    >>> x = np.random.default_rng(0).normal(size=(500, 2, 2)) * [1.0, 10.0]
+    >>> whitening = Whitening.fit(x)
+    >>> flat = whitening.tokens(x).reshape(-1, 2)
+    >>> bool(np.allclose(flat.T @ flat / 1000, np.eye(2))), whitening.measures["unseen"]
+    (True, 0)
+    """
+
+    inverse: Array | None
+    measures: dict[str, float]
+
+    @staticmethod
+    def fit(x: Array) -> "Whitening":
+        """Choose the map for tokens like x (n, k, d): none if their moment is even enough."""
+        n, k, d = x.shape
+        flat = x.reshape(-1, d)
+        values, vectors = np.linalg.eigh(flat.T @ flat / (n * k))
+        size = float(values[-1]) or 1.0
+        there = values > _RANK * size
+        condition = size / float(values[there][0]) if there.any() else 1.0
+        # A sample's moment is uneven by itself, by about this much.
+        chance = np.sqrt(d / (n * k))
+        least = _EVEN * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
+        roots = np.sqrt(np.where(there, values, 1.0))
+        inverse = (vectors / roots) @ vectors.T if condition > least else None
+        square = float(np.mean((flat**2).sum(axis=1))) or 1.0
+        measures = {
+            "condition": condition,
+            "mean": float(np.mean((x.mean(axis=0) ** 2).sum(axis=1))) / square,
+            "repeats": float(repeated(x).mean()),
+            "unseen": d - int(there.sum()),
+            "whitened": inverse is not None,
+        }
+        return Whitening(inverse=inverse, measures=measures)
+
+    @property
+    def standard(self) -> bool:
+        """Whether there is nothing to say of the tokens."""
+        even = self.inverse is None and not self.measures["unseen"]
+        few = self.measures["repeats"] < _STANDARD_REPEATS
+        return even and self.measures["mean"] < _STANDARD_MEAN and few
+
+    def tokens(self, x: Array) -> Array:
+        """Map tokens (n, k, d): x -> z."""
+        return x if self.inverse is None else x @ self.inverse
+
+    def back(self, layer: AttentionLayer) -> AttentionLayer:
+        """Map a layer on z to the one on x."""
+        if self.inverse is None:
+            return layer
+        theta = self.inverse @ layer.theta @ self.inverse
+        return AttentionLayer(theta=theta, w=self.inverse @ layer.w)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """A layer that a stage arrived at, with its relative squared error on the hold-out.
-
-    upper: what that error is at most, with confidence.
-    """
+    """A layer of a stage, its relative error on the hold-out, and what that is at most."""
 
     stage: str
     examples: int
@@ -48,7 +116,12 @@ class Candidate:
 
 
 class Progress:
-    """The state of a run, of an oracle of examples and the number of heads if it is fixed.
+    """The state of a run, of an oracle of examples, and what is fixed of it.
+
+    heads, examples: 0 to be found; polish: steps, 0 for none. noisy: whether labels may carry
+    noise: the family states it, nobody does of data of a user. What a wrong layer leaves over can
+    look like noise, and is none if there is none. use_all: whether all examples are to be used, the
+    given number or those of a user: what looks like noise ends nothing then.
 
     data and held_out are set by `draw`. An eighth of the examples is held out, at most 4096. Their
     tokens are mapped by `whitening`, which the first batch chooses.
@@ -73,9 +146,14 @@ class Progress:
     held_out: Data
     whitening: Whitening
 
-    def __init__(self, oracle: ExampleOracle, heads: int = 0) -> None:
-        """Start with nothing drawn."""
-        self.family, self.heads = oracle.family, heads
+    def __init__(
+        self, oracle: ExampleOracle, heads: int = 0, examples: int = 0, polish: int = 0
+    ) -> None:
+        self.family = family = oracle.family
+        self.heads, self.examples, self.polish = heads, examples, polish
+        self.noisy = family.noise > 0 or not family.noise_known
+        self.use_all = examples > 0 or not family.noise_known
+        self.goal = POLISHED if polish else _ROUGH  # the error on the hold-out that ends the run
         self.exhausted = False  # no examples are left in the budget
         self.reports: list[StageReport] = []
         self.errors: list[dict[str, Any]] = []  # of every layer, for a chart
@@ -114,12 +192,7 @@ class Progress:
         if self.best:
             self.best = self._judged(self.best.stage, self.best.examples, self.best.layer)
         elif not self.reports and not self.whitening.standard:
-            self.reports.append(
-                StageReport(
-                    name="tokens", seconds=0.0, examples=cut, rows=0,
-                    measures=self.whitening.measures,
-                )
-            )  # fmt: skip
+            self.reports.append(StageReport("tokens", 0.0, cut, 0, self.whitening.measures))
 
     def _draw_more(self, missing: int) -> None:
         try:
@@ -157,12 +230,9 @@ class Progress:
         except np.linalg.LinAlgError as error:
             raise StageFailed(name, f"the labels are too degenerate ({error})") from error
         finally:
-            self.reports.append(
-                StageReport(
-                    name=name, seconds=time.perf_counter() - start, examples=count, rows=rows,
-                    measures={key: float(value) for key, value in measures.items()},
-                )
-            )  # fmt: skip
+            measures = {key: float(value) for key, value in measures.items()}
+            report = StageReport(name, time.perf_counter() - start, count, rows, measures)
+            self.reports.append(report)
         if better:
             self._oracle.meter.offer(self.hypothesis())
         return result

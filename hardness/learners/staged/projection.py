@@ -10,22 +10,25 @@ in the theorem, whose net is so fine that its points will do.
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
 from scipy.optimize import least_squares
 
-from hardness.learners.attention import (
+from hardness.learners.fitting import (
     Array,
+    Data,
+    Fit,
     attend,
     columns,
+    fit_of,
     gram_factor,
     heads_sum,
     scores,
     softmax,
     softmax_slope,
 )
-from hardness.learners.fitting import Data, Fit, fit_of
 from hardness.learners.staged.net import enough, on_hull
 
 _LEADERS = 4  # of the net: nice layers have one
@@ -111,8 +114,6 @@ def _descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[Array, in
     def jacobian(point: Array) -> Array:
         return _jacobian(fit_at(point.tobytes()), logits, x) / scale
 
-    exact = np.finfo(float).eps
-    end = least_squares(
-        residual, start.ravel(), jacobian, ftol=_FLAT, xtol=_FLAT, gtol=exact, max_nfev=_STEPS
-    )
+    limits: Any = {"ftol": _FLAT, "xtol": _FLAT, "gtol": np.finfo(float).eps}
+    end = least_squares(residual, start.ravel(), jacobian, max_nfev=_STEPS, **limits)
     return end.x.reshape(start.shape), end.nfev

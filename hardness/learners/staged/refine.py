@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, OneHead, Result, StageFailed
+from hardness.learners.fitting import Array, Data, OneHead, Result, StageFailed
 from hardness.learners.staged.agreement import Agreement, agreement, smallest
 from hardness.learners.staged.moment import regress
 
@@ -33,10 +32,7 @@ _EXACT = 1e-12
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refined(Result):
-    """The refined estimate w (d, d) of sum_i W_i, and the agreement of all rows under it.
-
-    rows: the number that the last step kept.
-    """
+    """The refined sum w (d, d) of the W_i, and the agreement; rows: those kept last."""
 
     w: Array
     agreement: Agreement
@@ -59,7 +55,9 @@ def refine(w: Array, data: Data) -> Refined:
         raise StageFailed("refine", f"{len(data)} examples are too few", needs=16 * data.d)
     for quantile in _QUANTILES:
         agreed = agreement(w, data)
-        kept = _kept(data, quantile)
+        # Enough rows for the d unknowns of each column of W, whatever the quantile says.
+        rows = len(data) * data.k
+        kept = min(rows, max(int(quantile * rows), 20 * data.d))
         e, a = smallest(agreed.residuals, kept)
         weights = as_weights(agreed.patterns[e, a])
         w = regress(np.einsum("rj,rjd->rd", weights, data.x[e]), data.y[e, a])
@@ -75,11 +73,6 @@ def as_weights(patterns: Array) -> Array:
     v = np.clip(patterns, 0.0, 1.0)
     v /= v.sum(axis=-1, keepdims=True)
     return np.asarray(v)
-
-
-def _kept(data: Data, quantile: float) -> int:
-    """Enough rows for the d unknowns of each column of W, whatever the quantile says."""
-    return min(len(data) * data.k, max(int(quantile * len(data) * data.k), 20 * data.d))
 
 
 def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
@@ -111,12 +104,8 @@ def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
     tokens = data.x[taken // k, winner]
     labels = data.y.reshape(-1, d)[taken]
     kept, w, residuals = _trim(tokens, labels)
-    measures = {
-        "dropped": 1 - len(kept) / len(taken),
-        "margin": float(margins[taken].min()),
-        "untrimmed_residual": residuals[0],
-        "residual": residuals[1],
-    }
+    measures = {"dropped": 1 - len(kept) / len(taken), "margin": float(margins[taken].min())}
+    measures |= {"untrimmed_residual": residuals[0], "residual": residuals[1]}
     return OneHead(theta=proxy, w=w, rows=len(kept), measures=measures)
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Fit, OneHead, fit_of
+from hardness.learners.fitting import Array, Data, Fit, OneHead, fit_of
 from hardness.learners.staged.agreement import agreement
 from hardness.learners.staged.hull import ACCURACY, MATRIX_D, constraints, hull
 from hardness.learners.staged.moment import regress
@@ -67,17 +66,15 @@ def single(first: OneHead, data: Data, validation: Data) -> Single:
     freedom = max(d - k + 1, 1)
     noise = float(np.mean((found.residuals * found.scale) ** 2) / freedom / np.mean(data.y**2))
     logits = hull(rows, 0.0, ACCURACY if noise > EXACT else _ROUNDING)
-    w = _fit_values(logits.centre, data.cut(0, _EXAMPLES))
+    used = data.cut(0, _EXAMPLES)
+    attended = softmax_rows((used.x @ logits.centre) @ used.x.swapaxes(1, 2)) @ used.x
+    w = regress(attended.reshape(-1, d), used.y.reshape(-1, d))
     fit = fit_of(logits.centre[None], w[None], validation)
     even = evenness(found.residuals, freedom)
     measures = {"steps": steps, "evenness": even, "noise": noise}
+    known, n = fit.error <= EXACT or (even > LIKE_NOISE and fit.error < 2 * noise), k * len(data)
     return Single(
-        theta=fit.theta,
-        w=fit.w,
-        error=fit.error,
-        rows=k * len(data),
-        measures=measures,
-        recognised=fit.error <= EXACT or (even > LIKE_NOISE and fit.error < 2 * noise),
+        theta=fit.theta, w=fit.w, error=fit.error, rows=n, measures=measures, recognised=known
     )
 
 
@@ -93,22 +90,12 @@ def _alternate(w: Array, data: Data) -> tuple[Array, int]:
         moves = [*moves, (new - w).ravel()][-_MEMORY:]
         if np.linalg.norm(moves[-1]) <= _MOVED * np.linalg.norm(w):
             break
-        w = new if step <= _PLAIN else _mixed(points, moves).reshape(shape)
+        w = new
+        if step > _PLAIN:  # Anderson's step: a mean of past points whose moves nearly cancel, moved
+            d_points, d_moves = np.diff(points, axis=0).T, np.diff(moves, axis=0).T
+            weights = np.linalg.lstsq(d_moves, moves[-1], rcond=1e-12)[0]
+            w = (points[-1] + moves[-1] - (d_points + d_moves) @ weights).reshape(shape)
     return w, step
-
-
-def _mixed(points: list[Array], moves: list[Array]) -> Array:
-    """Anderson's step: the combination of past points whose moves nearly cancel, moved once."""
-    d_points, d_moves = np.diff(points, axis=0).T, np.diff(moves, axis=0).T
-    weights = np.linalg.lstsq(d_moves, moves[-1], rcond=1e-12)[0]
-    return np.asarray(points[-1] + moves[-1] - (d_points + d_moves) @ weights)
-
-
-def _fit_values(theta: Array, data: Data) -> Array:
-    """Least squares for W given Theta."""
-    attended = softmax_rows((data.x @ theta) @ data.x.swapaxes(1, 2)) @ data.x
-    rows = (-1, data.d)
-    return regress(attended.reshape(rows), data.y.reshape(rows))
 
 
 def evenness(norms: Array, freedom: int) -> float:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from hardness.learners.attention import Array
-from hardness.learners.fitting import Data, Result, StageFailed, pieces
+from hardness.learners.fitting import Array, Data, Result, StageFailed, pieces
 from hardness.learners.staged.hull import MATRIX_D, Constraints
 
 _SHOWN = 12
 _MOST_HEADS = 8
 _EXAMPLES = 20  # times d^2
 _BATCH_BYTES = 1 << 25
-_STEPS = 400  # of Lanczos; 150 to 250 are the rule
+_BASIS = 250  # vectors of Lanczos: one basis of them is the rule
 _WITHOUT_MATRIX = 5  # eigenvalues that Lanczos finds: four heads, and what comes after them
 _UNSEEN = 1e-9  # of the largest square: directions of rounding
 _SHARP = 0.05  # relative, of an eigenvalue
@@ -56,15 +56,13 @@ def span(system: Constraints, data: Data, heads: int = 0) -> Span:
     values = np.maximum(values, d * d * np.finfo(float).eps)  # rounding: they are 1 on average
     ratios = values[1:] / values[:-1]
     heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
-    directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
+    columns = np.linalg.qr(vectors[:, : heads - 1])[0]
+    directions = np.ascontiguousarray(columns.T).reshape(heads - 1, d, d)
     gap = float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0
+    said, figures = {"heads": heads, "gap": gap}, {"eigenvalues": values.tolist()}
+    rows = system.rows
     return Span(
-        directions=np.ascontiguousarray(directions),
-        gap=gap,
-        heads=heads,
-        rows=system.rows,
-        measures={"heads": heads, "gap": gap},
-        figures={"eigenvalues": values.tolist()},
+        directions=directions, gap=gap, heads=heads, rows=rows, measures=said, figures=figures
     )
 
 
@@ -72,22 +70,17 @@ def _by_matrices(system: Constraints, data: Data, count: int) -> tuple[Array, Ar
     """The `count` smallest eigenvalues and eigenvectors, of matrices (d*d, d*d)."""
     second, rows = second_moment(system), row_moment(data)
     left, right = bases(data)
-    if left.shape[1] < data.d or right.shape[1] < data.d:  # what no row sees is no direction
-        seen = np.kron(left, right)
-        last = min(count, seen.shape[1]) - 1
-        values, vectors = scipy.linalg.eigh(
-            seen.T @ second @ seen, seen.T @ rows @ seen, subset_by_index=[0, last]
-        )
-        return values, seen @ vectors
-    values, vectors = scipy.linalg.eigh(second, rows, subset_by_index=[0, count - 1])
-    return values, vectors
+    if left.shape[1] == right.shape[1] == data.d:
+        values, vectors = scipy.linalg.eigh(second, rows, subset_by_index=[0, count - 1])
+        return values, vectors
+    seen = np.kron(left, right)  # what no row sees is no direction
+    pair, last = (seen.T @ second @ seen, seen.T @ rows @ seen), min(count, seen.shape[1]) - 1
+    values, vectors = scipy.linalg.eigh(*pair, subset_by_index=[0, last])
+    return values, seen @ vectors
 
 
 def bases(data: Data) -> tuple[Array, Array]:
-    """Return orthonormal bases (d, r) of what the tokens span, and of what their differences do.
-
-    Of Theta no row shows more than what lies between the two.
-    """
+    """Return bases (d, r) of tokens and of their differences, between which rows show Theta."""
     x = data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
     apart = x - x.mean(axis=1, keepdims=True)
     found = []
@@ -116,8 +109,7 @@ def row_moment(data: Data) -> Array:
     X^T X (x) Xc^T Xc with Xc the centred tokens, so that the sum is one matrix product.
     """
     d, k = data.d, data.k
-    sums = np.zeros((d * d, d * d))
-    count = min(len(data), _EXAMPLES * d * d)
+    sums, count = np.zeros((d * d, d * d)), min(len(data), _EXAMPLES * d * d)
     for part in pieces(count, _BATCH_BYTES // (16 * d * d)):
         x = data.x[part]
         centred = x - x.mean(axis=1, keepdims=True)
@@ -130,43 +122,29 @@ def row_moment(data: Data) -> Array:
 
 
 def _by_products(system: Constraints, data: Data, count: int) -> tuple[Array, Array]:
-    """The same by Lanczos' method, all vectors kept orthogonal.
-
-    It ends where the `count` smallest are known within 5 %, at the latest after 400 steps.
-    """
-    d = data.d
-    product, law = system.operator(), row_whitening(data)
-    total = float(np.sum(system.weights**2))
-    basis = np.zeros((_STEPS, d * d))
+    """The same by Lanczos' method, until the `count` smallest are known within 5 %."""
+    d, size = data.d, data.d**2
+    product, whiten = system.operator(), row_whitening(data)
     left, right = (part @ part.T for part in bases(data))
     thin = min(part.shape[1] for part in bases(data)) < d
+    total = float(np.sum(system.weights**2))
 
-    def scaled(vector: Array) -> Array:
-        """Whiten by the law; tokens that span less are left as they are, on what they span."""
-        if thin:
-            return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
-        return law(vector)
+    def seen(vector: Array) -> Array:
+        return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
 
-    start = (left @ np.random.default_rng(0).standard_normal((d, d)) @ right).ravel()
-    basis[0] = start / np.linalg.norm(start)
-    diagonal: list[float] = []
-    beside: list[float] = []
-    for step in range(1, _STEPS + 1):
-        image = scaled(product.rmatvec(product.matvec(scaled(basis[step - 1])))) / total
-        diagonal.append(float(image @ basis[step - 1]))
-        for _ in range(2):
-            image -= basis[:step].T @ (basis[:step] @ image)
-        image = scaled(image) if thin else image  # what rounding leaves outside grows else
-        norm = float(np.linalg.norm(image))
-        if step % 10 == 0 or step == _STEPS or norm == 0:
-            values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside)
-            bounds = norm * np.abs(vectors[-1, :count])
-            if step == _STEPS or norm == 0 or (bounds <= _SHARP * values[:count]).all():
-                break
-        beside.append(norm)
-        basis[step] = image / norm
-    found_vectors = basis[:step].T @ vectors[:, :count]
-    return np.asarray(values[:count]), np.stack([scaled(v) for v in found_vectors.T], axis=1)
+    # Whitened by the law; tokens that span less are left as they are, on what they span.
+    scaled = seen if thin else whiten
+
+    def moment(vector: Array) -> Array:
+        image = scaled(product.rmatvec(product.matvec(scaled(vector)))) / total
+        return image + system.trace / total * (vector - seen(vector)) if thin else image
+
+    start = seen(np.random.default_rng(0).standard_normal(size))
+    values, vectors = eigsh(
+        LinearOperator((size, size), matvec=moment, dtype=np.float64),
+        count, which="SA", v0=start, ncv=_BASIS, tol=_SHARP,
+    )  # fmt: skip
+    return values, np.stack([scaled(vector) for vector in vectors.T], axis=1)
 
 
 def row_whitening(data: Data) -> Callable[[Array], Array]:
@@ -181,8 +159,7 @@ def row_whitening(data: Data) -> Callable[[Array], Array]:
     square = float(np.mean(x**2)) ** 2
     kurtosis = float(np.mean(x**4)) / square
     base, weight = square * (2 - 2 / data.k), square * 2 / data.k
-    off_diagonal = base + 2 * weight
-    diagonals = base + weight * (kurtosis - 1)
+    off_diagonal, diagonals = base + 2 * weight, base + weight * (kurtosis - 1)
     identity = base + weight * (kurtosis - 1 + d)
 
     def whiten(flat: Array) -> Array:

@@ -1,1 +1,1 @@
-"""The attacks, a file each: idea, condition of success, cost, what is searched, heuristics."""
+"""The attacks, a function each: idea, condition of success, cost, what is searched, heuristics."""

@@ -28,6 +28,7 @@ from hardness.lwe.decoding import Decoding, Guesses, Priced, decoded
 from hardness.lwe.models import Integers, Setting
 from hardness.lwe.parameters import LweParameters
 from hardness.lwe.record import Fields, attack
+from hardness.lwe.success import log_repetitions
 
 
 @attack("bdd", "heuristic model", "PosVir21", reduces=True)
@@ -74,6 +75,7 @@ def _least(parameters: LweParameters, setting: Setting, root: int) -> Fields:
     def price(
         beta: Integers, zeta: Integers, weight: Integers, d: Integers, more: Integers
     ) -> Priced:
+        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob)."""
         (space, ln_guessed), line = guesses.sets(zeta, weight), lattice.line(beta, zeta, d)
         eta = np.zeros_like(d) if root == 2 else lattice.last_block(beta, line, more)
         able = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d)) & (eta < d)
@@ -84,7 +86,10 @@ def _least(parameters: LweParameters, setting: Setting, root: int) -> Fields:
         else:
             each = np.logaddexp2(lattice.call(eta), 2 * np.log2(d - eta))
         ln_prob, each = ln_guessed + inside, each + space / max(root, 1)
-        costs = lattice.repeated(beta, zeta, d, able=able, ln_prob=ln_prob, each=each)
-        return costs | {"space": space, "eta": eta}
+        tries = log_repetitions(ln_prob, setting.success)
+        red, svp = tries + lattice.model.cost(beta, d), tries + each
+        rop = np.maximum(np.logaddexp2(red, svp), parameters.reading(d - lattice.n + zeta))
+        costs = {"rop": np.where(able, rop, np.inf), "red": red, "svp": svp, "repetitions": tries}
+        return costs | {"ln_prob": ln_prob, "space": space, "eta": eta}
 
     return decoded(lattice, price, guesses if root else None, root)

@@ -1,31 +1,157 @@
-"""The dual attack: short vectors of the dual lattice tell samples from uniform ones.
+"""Dual attacks: short vectors of the dual lattice, which tell samples of LWE from uniform ones.
 
-Idea: cosines of 2 pi <x, b>/q over 2^count short vectors have the mean e^(-D/2) on samples, else 0.
-
-Success: S for samples and for uniform labels: 2 z^2 e^D vectors, z the normal quantile of S;
-cosines have variance 1/2 and the threshold stands midway.
-
-Cost: the vectors of the cost model, and 4 160 operations for each.
-
-Searched: beta and m. All of the secret is in the lattice.
-
-Heuristics: the shape of reduced bases, vectors of one length, independent cosines.
-
-Source: [MR09, Albrecht17, EJK20]
+A vector (x, y) with x^T A = y mod q makes <x, b> = <y, s> + <x, e>, small if x and y are short.
+Lattice reduction finds such vectors for m samples and k entries of the secret. With y scaled by
+sigma_s/sigma_e both parts weigh the same [Albrecht17]: dimension d = m + k, volume (q
+sigma_s/sigma_e)^k. From vectors of length L, those that the cost model has many of, the cosine of 2
+pi <x, b>/q has the mean e^(-D/2), D = (2 pi sigma_e L/q)^2. [MR09, EJK20]
 """
 
-import numpy as np
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from hardness.lwe.models import Integers, Setting
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hardness.lwe.decoding import Guesses
+from hardness.lwe.models import Array, Integers, Setting, log_delta
 from hardness.lwe.parameters import LweParameters
-from hardness.lwe.record import Fields, attack
-from hardness.lwe.short_vectors import TABLE, Priced, ShortVectors, refined
-from hardness.lwe.success import log_told
+from hardness.lwe.record import Fields, NoEstimate, attack
+from hardness.lwe.scan import TOYS, Cost, refine, scan, spread, window
+from hardness.lwe.success import log_distinguishing, log_repetitions, log_single
+
+MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
+TABLE = 2 + ADD  # to enter a vector's value
+LARGEST_BLOCK = 1 << 14
+WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
+_SMALL_N = 64
+_MOST_LN = 700.0  # of a float64
+Priced = dict[str, Array]  # rop, and what else an estimate says: red, guess, count, ..
+
+
+class ShortVectors:
+    """The dual lattices of a problem, for arrays of block sizes, of samples and of entries k.
+
+    shift: ln by which the secret's k entries are wider than as a whole.
+    """
+
+    def __init__(self, parameters: LweParameters, setting: Setting) -> None:
+        """Read off what the lattices depend on."""
+        self.parameters, self.model, self.success = parameters, setting.model, setting.success
+        self.rows = math.inf if parameters.rows is None else parameters.rows
+        if parameters.no_lattice or parameters.error is None:
+            raise NoEstimate(parameters.no_lattice)
+        relative = parameters.error.ln_deviation - parameters.ln_q
+        self.ln_scaled = parameters.secret.ln_deviation - relative  # of q sigma_s/sigma_e
+        self.ln_error = math.log(2 * math.pi) + relative
+        self.most = float(setting.model.cost(LARGEST_BLOCK, LARGEST_BLOCK))
+        if self.ln_scaled <= 0:
+            raise NoEstimate(WIDE)
+
+    def samples(self, beta: Any, k: Any, shift: Any = 0.0) -> Integers:
+        """Find the m of the shortest vectors: k ln(q sigma_s/sigma_e) = d^2 ln delta."""
+        scaled = np.maximum(0.0, np.add(self.ln_scaled, shift))
+        d = np.maximum(np.rint(np.sqrt(k * scaled / log_delta(beta))), beta)
+        return np.clip(d - k, 1, self.rows).astype(np.int64)
+
+    def loss(self, beta: Integers, m: Integers, k: Integers | int, shift: Any = 0.0) -> Array:
+        """Compute D/ln 2, log2 of the vectors that the noise asks for; infinity for no lattice."""
+        d = np.add(m, k)
+        ratio, _ = self.model.short(beta, d)
+        ln_length = ratio + (d - 1) * log_delta(beta) + k / d * np.add(self.ln_scaled, shift)
+        bits = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
+        return np.where((beta <= d) & (m <= self.rows) & (k >= 1), bits, np.inf)
+
+    def price(
+        self, beta: Integers, m: Integers, k: Integers | int, count: Array, guess: Array, tries: Any
+    ) -> Priced:
+        """Compute log2 of tries (2^count vectors + guess); count infinite if there is none."""
+        able = np.isfinite(count)
+        vectors = self.model.vectors(beta, m + k, np.where(able, count, 0.0))
+        rop = np.logaddexp2(vectors.cost, np.where(able, guess, 0.0)) + tries
+        rop = np.maximum(rop, self.parameters.reading(m))
+        return {
+            "rop": np.where(able, rop, np.inf),
+            "red": vectors.cost + tries,
+            "guess": guess + tries,
+            "count": count,
+            "number": vectors.number,
+            "sieve": vectors.sieve,
+            "k": k,
+        }
+
+    def scanned(self, best: Cost, *axes: ArrayLike) -> tuple[tuple[int, ...], float]:
+        """Scan block sizes where nothing is guessed; raises NoEstimate if no vectors tell."""
+        point, rop = scan(best, self.blocks(self.most), *axes)
+        if not rop < self.most:
+            raise NoEstimate(WIDE)
+        return point, rop
+
+    def blocks(self, bits: float) -> Integers:
+        """List block sizes of a coarse grid, of which one call costs at most 2^bits."""
+        sizes = spread(2, LARGEST_BLOCK, 400, dense=512).astype(float)
+        sizes = sizes[np.minimum(*(self.model.call(sizes, x * sizes) for x in (1, 2))) <= bits]
+        return spread(2, sizes.max(initial=2), 100, dense=20)
+
+
+def refined(
+    price: Callable[..., Priced],
+    point: tuple[int, ...],
+    m: int,
+    lattice: ShortVectors,
+    ranges: Sequence[tuple[int, int]] = (),
+) -> tuple[list[int], Fields]:
+    """Search m too, from that of the shortest vectors and from fewer.
+
+    point: beta and other parameters, within `ranges`. Returned are those others, and the fields of
+    an estimate at the point of least cost.
+    """
+    beta, *others = point
+    small = lattice.parameters.n <= _SMALL_N  # with blocks that cost models say little of
+    sizes, blocks = ({m, *spread(1, m, 10).tolist()}, {beta, *TOYS}) if small else ({m}, {beta})
+    starts = np.array([(block, size, *others) for size in sizes for block in blocks])
+    top = int(min(2 * m + 64, lattice.rows))
+    ends = np.array([(2, LARGEST_BLOCK), (1, top), *ranges]).T
+    steps = np.tile(
+        [4, max(1, m // 16), *(min(2, high - low) for low, high in ranges)], (len(starts), 1)
+    )
+    (beta, m, *others), _ = refine(lambda *at: price(*at)["rop"], starts, steps, ends)
+    prices = price(*(np.array([v]) for v in (beta, m, *others)))
+    at = {key: float(np.ravel(value)[0]) for key, value in prices.items()}
+    return others, {
+        **{key: at[key] for key in ("rop", "red", "guess")},
+        "standing": "contested",
+        "note": f"2^{max(0.0, at['count']):.1f} short vectors",
+        "mem": at["number"] + math.log2(at["sieve"]),
+        "sample_bits": float(lattice.parameters.label_bits(m)),
+        "prob": lattice.success,
+        "delta": math.exp(float(log_delta(beta))),
+        "beta": beta,
+        "sieve": int(at["sieve"]),
+        "d": int(at["k"]) + m,
+        "m": m,
+        "search": "scan of all parameters",
+    }
 
 
 @attack("dual", "heuristic model", "MR09, Albrecht17, EJK20", reduces=True)
 def dual(parameters: LweParameters, setting: Setting) -> Fields:
-    """Estimate the attack at its least cost.
+    """The dual attack: short vectors of the dual lattice tell samples from uniform ones.
+
+    Idea: cosines of 2 pi <x, b>/q over 2^count short vectors have the mean e^(-D/2) on samples,
+    else 0.
+
+    Success: S for samples and for uniform labels: 2 z^2 e^D vectors, z the normal quantile of S;
+    cosines have variance 1/2 and the threshold stands midway.
+
+    Cost: the vectors of the cost model, and 4 160 operations for each.
+
+    Searched: beta and m. All of the secret is in the lattice.
+
+    Heuristics: the shape of reduced bases, vectors of one length, independent cosines.
+
+    Source: [MR09, Albrecht17, EJK20]
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.sets import resolve_instance
@@ -36,7 +162,7 @@ def dual(parameters: LweParameters, setting: Setting) -> Fields:
     lattice, n = ShortVectors(parameters, setting), parameters.n
 
     def price(beta: Integers, m: Integers) -> Priced:
-        count = lattice.loss(beta, m, n) + log_told(setting.success)
+        count = lattice.loss(beta, m, n) + log_distinguishing(setting.success)
         return lattice.price(beta, m, n, count, count + TABLE, 0.0)
 
     def best(beta: Integers) -> np.ndarray:
@@ -47,3 +173,168 @@ def dual(parameters: LweParameters, setting: Setting) -> Fields:
     _, fields = refined(price, (beta,), m, lattice)
     more = f"tells samples from uniform ones by {fields['note']}"
     return fields | {"standing": "published", "note": more}
+
+
+@attack("dual_hybrid", "heuristic model", "MATZOV22, Arikan96", reduces=True)
+def dual_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
+    """The dual attack that guesses a part of the secret and finds another by a Fourier
+    transform.
+
+    Idea: zeta entries are guessed, t are switched to the modulus p and found by one transform for
+    each guess; the lattice has the other k = n - zeta - t.
+
+    Success: S, with e^D e^(t (pi sigma_s/p)^2/3) (sqrt(2 ln(T p^t/(1 - S))) + z)^2/2 vectors for
+    T guesses; z is the normal quantile of S. At S = 1/2 the factor is the published ln(2 T p^t).
+
+    Cost: the vectors, and T (32^2 t p^(t+1) + 4 160 N) operations for N vectors.
+
+    Searched: beta, zeta, t, p and m.
+
+    Heuristics: as of `dual`; values of wrong guesses count as independent, which [DP23] contests.
+    T is the expected number of guesses, the likeliest first [Arikan96]: (sum of sqrt Pr)^(2
+    zeta).
+
+    Source: [MATZOV22, Arikan96]
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.sets import resolve_instance
+    >>> best = dual_hybrid(resolve_instance("ml-kem-512").parameters, DEFAULT)
+    >>> round(best.rop, 1)
+    138.7
+    """
+    lattice, n, law = ShortVectors(parameters, setting), parameters.n, parameters.secret
+
+    def price(beta: Integers, m: Integers, out: Integers, zeta: Integers, p: Integers) -> Priced:
+        k, t, log_p = n - out, np.maximum(out - zeta, 0), np.log2(p)
+        guesses = zeta * law.guesses
+        ln_turn = math.log(math.pi) + law.ln_deviation - log_p * math.log(2)
+        noise = t * np.exp(np.minimum(2 * ln_turn, 700.0)) / 3 / math.log(2)
+        count = lattice.loss(beta, m, np.maximum(k, 1)) + noise
+        count = count + log_single(guesses + t * log_p, setting.success)
+        transform = MULTIPLY + np.log2(np.maximum(t, 1)) + (t + 1) * log_p
+        guess = guesses + np.logaddexp2(np.where(t > 0, transform, -np.inf), TABLE + count)
+        return lattice.price(
+            beta, m, k, np.where((k < 1) | (zeta > out), np.inf, count), guess, 0.0
+        )
+
+    def best(beta: Integers, out: Integers, zeta: Integers, p: Integers) -> Array:
+        m = lattice.samples(beta, np.maximum(n - out, 1))
+        return price(beta, m, out, zeta, p)["rop"]
+
+    whole, rop = lattice.scanned(best, [0], [0], [2])
+    widest = law.ln_deviation / math.log(2) + math.log2(3 * math.sqrt(rop)) + 2  # log2 of p
+    zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 6)
+    out = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
+    p = spread(2, 2 ** min(max(widest, 3), rop / 2, parameters.log2_q, 60), 8, dense=7)
+    beta = np.linspace(max(2, whole[0] // 2), whole[0] + 2, 20).astype(np.int64)
+    point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
+    point = point if bits < rop else whole
+    ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
+    bounds = [(2, LARGEST_BLOCK), *ranges]
+
+    def near(point: tuple[int, ...], part: float) -> list[Integers]:
+        """List values around a point: a part of each, all at least of a few."""
+        reach = [max(least, int(part * v)) for v, least in zip(point, (3, 12, 8), strict=False)]
+        every = zip(point, reach, bounds, strict=False)
+        return [window(v, far, *ends, max(1, far // 4) if part else 1) for v, far, ends in every]
+
+    tried = []
+    for p in window(point[3], max(2, point[3] // 2), *ranges[2], max(1, point[3] // 3)):
+        start, bits = point, math.inf
+        for part in (0.15, 0.04, 0.01):  # in finer grids, of each p alone
+            start, bits = scan(best, *near(start, part), [p], few=3)
+        tried.append((bits, start))
+    point = min(tried)[1]
+    around = window(point[3], max(1, point[3] // 8), *ranges[2], max(1, point[3] // 16))
+    point, _ = scan(best, *near(point, 0.0), around, few=12)
+    m = int(lattice.samples(np.array(point[0]), n - point[1]))
+    (both, guessed, modulus), fields = refined(price, point, m, lattice, ranges)
+    fields |= {"zeta": guessed, "t": both - guessed, "space": guessed * law.guesses}
+    return fields | {"p": modulus if both > guessed else None}
+
+
+@attack("dual_guess", "heuristic model", "EJK20, Arikan96", reduces=True)
+def dual_guess(parameters: LweParameters, setting: Setting) -> Fields:
+    """The dual attack that scores guesses of a part of the secret one by one.
+
+    Idea: zeta entries are guessed, and each guess has the sum of cosines of all vectors of the
+    lattice of the other n - zeta entries for its score.
+
+    Success: S, with 8 e^D (ln |S| - ln ln(1/P)) vectors for |S| guesses. For a sparse secret the
+    places are drawn, K times, until v to w of them are not 0: P and the K draws have sqrt(S)
+    each, the lattice is that of the weight h - v at most, and S holds all guesses of weight at
+    most w.
+
+    Cost: K (the vectors + 2 N |S|) operations for N vectors: a guess comes from one with an entry
+    less by an addition a vector, and its cosine is added.
+
+    Searched: beta, zeta, v, w and m.
+
+    Heuristics: as of `dual`; values of wrong guesses count as independent, which [DP23] contests.
+    Of independent entries the likeliest are guessed first, T = (sum of sqrt Pr)^(2 zeta)
+    [Arikan96].
+
+    Source: [EJK20, Arikan96]
+
+    >>> from hardness.lwe.models import DEFAULT
+    >>> from hardness.lwe.parameters import parse_parameters
+    >>> sparse = parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64")
+    >>> best = dual_guess(sparse, DEFAULT)
+    >>> round(best.rop, 1)
+    108.9
+    """
+    lattice, n, law = ShortVectors(parameters, setting), parameters.n, parameters.secret
+    guesses, h = Guesses(parameters), law.weight
+    part = setting.success if h is None else math.sqrt(setting.success)
+
+    def shift(zeta: Any, low: Any) -> Any:
+        """Compute ln by which the rest is wider, if `low` entries that are not 0 are guessed."""
+        return 0.0 if h is None else law.ln_deviation_without(n, zeta, low) - law.ln_deviation
+
+    def price(beta: Integers, m: Integers, zeta: Integers, low: Integers, more: Integers) -> Priced:
+        if h is None:
+            space, tries, valid = zeta * law.guesses, np.zeros(len(zeta)), zeta < n
+        else:
+            space, ln_prob = guesses.sets(zeta, low + more)
+            valid = np.isfinite(space) & (low < h)
+            space = np.where(valid, space, 0.0)
+            inside = np.exp(ln_prob) - np.exp(guesses.sets(zeta, low - 1)[1])
+            valid &= inside > 0
+            tries = log_repetitions(np.log(np.where(valid, inside, 1.0)), part)
+        count = lattice.loss(beta, m, n - zeta, shift(zeta, low)) + 3
+        count = count + np.log2(space * math.log(2) - math.log(-math.log(part)))
+        count = np.where(valid, count, np.inf)
+        return lattice.price(beta, m, n - zeta, count, 1 + space + count, tries)
+
+    def best(beta: Integers, *split: Integers) -> Array:
+        m = lattice.samples(beta, n - split[0], shift(*split[:2]))
+        return price(beta, m, *split)["rop"]
+
+    whole, rop = lattice.scanned(best, [0], [0], [0])
+    zeta = spread(0, min(n - 1, rop / max(law.guesses, 1e-9)), 40)
+    low = more = np.zeros(1, np.int64)
+    if h is not None:
+        guesses.limit(rop)
+        zeta = np.unique(np.linspace(0, n - 1, 32).astype(np.int64))
+        low = more = spread(0, guesses.columns - 1, 6, dense=3)
+    ranges = [(0, n - 1), (0, int(low[-1])), (0, int(more[-1]))]
+    point, bits = scan(best, lattice.blocks(rop), zeta, low, more, few=12)
+    point = point if bits <= rop else whole
+    near = [  # once more, in a finer grid
+        window(value, reach, low, high, step)
+        for value, reach, step, (low, high) in zip(
+            point,
+            (15, 1 + n // 16, 3, 3),
+            (3, 1 + n // 256, 1, 1),
+            [(2, LARGEST_BLOCK), *ranges],
+            strict=True,
+        )
+    ]
+    point, _ = scan(best, *near, few=12)
+    m = int(lattice.samples(np.array(point[0]), n - point[1], shift(*point[1:3])))
+    (guessed, least, wider), fields = refined(price, point, m, lattice, ranges)
+    fields["zeta"], heavy = guessed, least + wider
+    if h is None:
+        return fields
+    sparse = f"; {least} to {heavy} of {guessed} guessed coordinates are not 0"
+    return fields | {"note": fields["note"] + sparse, "weight": heavy}

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hardness.icl.exact import Exact, Solved
+from hardness.icl.steps import Exact, Solved
 from hardness.icl.train import Curves
 from hardness.report.icl import CURVES, SHOWN
 from hardness.report.style import INK, Data, captioned, panels, series_look, styled

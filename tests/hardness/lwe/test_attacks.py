@@ -1,6 +1,5 @@
 """All attacks on a problem: what they see of it, which of them apply, how it is said."""
 
-import cmath
 import contextlib
 import itertools
 import json
@@ -9,7 +8,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given as drawn
@@ -30,37 +28,12 @@ from hardness.report.cost import attack_words, estimate_words, grid_words
 from hardness.report.export import text
 from instances import ToolkitError, UsageError, parse
 from tests.conftest import not_refused
-from tests.laws import chi_square
 
 of = cache(estimate)
 KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
 
 
 # ---- what attacks see
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=4,q=31,error=uniform,width=4",
-        "lwe:n=4,q=64,error=cbd,eta=2",
-        "lwe:n=4,q=3329,sigma=0.8",
-        "lwr:n=4,q=64,p=4",
-        "lpn:n=4,noise=0.1",
-    ],
-)
-def test_bias_and_information_by_sums_over_all_residues(spec):
-    family = parse(spec)
-    found = parameters_of(family)
-    assert found.information == pytest.approx(family.information)
-    if spec.startswith("lwr"):
-        chances = np.zeros(found.q)
-        chances[: found.error.alphabet + 1] = 1 / (found.error.alphabet + 1)
-    else:
-        chances = family.chances
-    waves = (c * cmath.exp(2j * math.pi * v / found.q) for v, c in enumerate(chances))
-    assert math.exp(found.error.log_bias) == pytest.approx(abs(sum(waves)))
-    assert min(found.q, found.error.alphabet + 1) == (chances > 0).sum()
 
 
 @pytest.mark.weekly
@@ -82,59 +55,6 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     json.dumps(found.to_dict(), allow_nan=False)
     assert found.least
     assert estimate_words(found)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=3,q=5,sigma=3.5",
-        "lwe:n=3,q=2,sigma=1.5",
-        "lpn:n=5,noise=0.4999999",
-    ],
-)
-def test_information_keeps_its_digits_near_uniform_errors(spec):
-    """It is near half of chi^2 there, which is exact."""
-    family = parse(spec)
-    half = float(chi_square(family)) / (2 * math.log(2))
-    assert half < 1e-6
-    assert family.information == pytest.approx(half, rel=1e-3, abs=0)
-    assert parameters_of(family).information == pytest.approx(half, rel=1e-3, abs=0)
-
-
-def exact_bias(values, weights, q):
-    """ln |E exp(2 pi i e/q)|, to 60 digits."""
-    with mpmath.workdps(60):
-        pairs = zip(values, weights, strict=True)
-        turns = (w * mpmath.expjpi(mpmath.mpf(2 * v) / q) for v, w in pairs)
-        return float(mpmath.log(abs(mpmath.fsum(turns))))
-
-
-def rounded_bias(width, q):
-    """ln of sin(pi w/q)/(w sin(pi/q)), where float64 has no digits of 1 less it left."""
-    with mpmath.workdps(60):
-        turn = mpmath.pi / q
-        return float(mpmath.log(mpmath.sin(width * turn) / (width * mpmath.sin(turn))))
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=4,q=64,sigma=0.2",
-        "lwe:n=4,q=1048576,error=uniform,width=64",
-        "lwe:n=4,q=31,sigma=7",
-        "lwe:n=4,q=29,error=cbd,eta=20",
-        *(f"lwr:n=4,q={1 << 44},p={(1 << 44) // width}" for width in (2, 64, 1 << 20)),
-    ],
-)
-def test_the_bias_keeps_its_digits_near_no_error(spec):
-    family = parse(spec)
-    found = parameters_of(family)
-    if spec.startswith("lwr"):
-        expected = rounded_bias(found.error.values, found.q)
-    else:
-        weights = [mpmath.mpf(c) / 2**64 for c in family.errors.counts]
-        expected = exact_bias(family.errors.values, weights, family.q)
-    assert found.error.log_bias == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 # ---- words of problems, and named sets
@@ -171,44 +91,6 @@ def test_sets_are_found_under_the_names_that_others_use():
         ("darmstadt-95-0.02", "darmstadt-95-0.02"),
     ):
         assert find_set(name)[0] == here
-
-
-@pytest.mark.parametrize(
-    "law", ["gaussian,spread=1.5", "cbd,spread=3", "range,spread=6", "ternary"]
-)
-@pytest.mark.parametrize("h", [0, 5])
-def test_laws_of_secrets_have_the_moments_of_their_entries(law, h):
-    """With h, the entries that are not 0 stand at random places."""
-    kind = law.partition(",")[0]
-    found = parse_parameters(f"lwe:n=16,q=97,sigma=1,secret={law},h={h}").secret
-    dense = parse_parameters(f"lwe:n=16,q=97,sigma=1,secret={law}").secret
-    if kind == "gaussian":
-        values = np.arange(dense.low, dense.high + 1)
-        chances = np.exp(-(values**2) / (2 * 1.5**2))
-    elif kind == "cbd":
-        values = np.arange(-3, 4)
-        chances = np.array([math.comb(6, 3 + v) for v in values], float)
-    else:
-        values = np.arange(dense.low, dense.high + 1)
-        chances = np.ones(len(values))
-    if h:
-        chances[values == 0] = 0
-        chances *= h / 16 / chances.sum()
-        chances[values == 0] = 1 - h / 16
-    chances /= chances.sum()
-    mean = chances @ values
-    assert found.mean == pytest.approx(mean, abs=1e-9)
-    assert found.deviation == pytest.approx(math.sqrt(chances @ (values - mean) ** 2))
-    assert found.zero == pytest.approx(chances[values == 0].item())
-    assert found.entropy == pytest.approx(-(chances @ np.log2(chances)), rel=1e-3)
-
-
-def test_rounding_to_any_p_is_measured():
-    found = parse_parameters("lwr:n=4,q=3329,p=1000")
-    v = np.arange(3329)
-    error = (np.round(v * 1000 / 3329) * 3329 / 1000 - v + 1664) % 3329 - 1664
-    assert found.error.deviation == pytest.approx(error.std(), rel=0.05)
-    assert found.information == pytest.approx(math.log2(1000))
 
 
 # ---- which attacks apply
@@ -300,8 +182,11 @@ REFUSED = [
     (lambda: of(KYBER, shape="sage"), "unknown shape 'sage': one of gsa, lgsa, zgsa"),
     (lambda: of(KYBER, success=2), "--success must be a probability from 0.5 to 1 - 1e-12, got 2"),
     (lambda: of("/nonexistent.npz"), "no such file or folder: /nonexistent.npz"),
-    (lambda: of("lwe:q=97,sigma=3", over="n=64,n=80"), "over n=64,n=80 given: write n="),
-    (lambda: of("LWE.Parameters(9,97,ND.Binary,ND.Uniform(3,1))"), "uniform law on 3..1 given"),
+    (lambda: of("lwe:q=97,sigma=3", over="n=64,n=80"), "over n=64,n=80: write n="),
+    (
+        lambda: of("LWE.Parameters(9,97,ND.Binary,ND.Uniform(3,1))"),
+        "uniform law on 3..1: the first",
+    ),
     (lambda: of(KYBER, attack="luck"), "unknown attack 'luck'"),
     (lambda: of("lwe:n=9,q=61,error=none", samples=0), "samples"),
     (lambda: of("lwe:n=20,q=97,sigma=1,samples=30,samples=40"), "samples is given twice"),
@@ -309,25 +194,22 @@ REFUSED = [
     *(
         (
             lambda count=count, errors=errors: count(parse(f"lwe:n=3,secret=binary,{errors}")),
-            "labels do not depend on the secret",
+            "do not depend on the secret",
         )
         for count in (parameters_of, samples_to_confirm)
         for errors in ("q=5,sigma=9", "q=2,error=cbd,eta=9")
     ),
-    (lambda: grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"]), "h=17 given with n=16"),
+    (lambda: grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"]), "h=17 with n=16"),
     *(
         (lambda key=key: search(TERNARY, key, 128, only=["usvp"]), line)
         for key, line in (
             ("n=64..70", "widen the range"),
             ("n=70..64", "the range is empty"),
-            ("p=2..4", "--find p=2..4 given"),
-            ("q=3329", "--find q=3329 given"),
+            ("p=2..4", "--find p=2..4"),
+            ("q=3329", "--find q=3329"),
         )
     ),
-    (
-        lambda: search(TERNARY, "n=64..400", 50, only=["arora-gb"]),
-        "no published attack here",
-    ),
+    (lambda: search(TERNARY, "n=64..400", 50, only=["arora-gb"]), "no published attack here"),
 ]
 
 
@@ -336,7 +218,7 @@ def test_what_is_no_question_is_refused_in_one_line():
     assert not_refused(UsageError, cases) == []
     found = grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=8,17"], only=["brute-force"])
     assert found.cells[0].least
-    assert "h=17 given with n=16" in found.cells[1].reason
+    assert "h=17 with n=16" in found.cells[1].reason
 
 
 def test_statistical_queries_stand_apart():
@@ -419,7 +301,7 @@ def test_named_sets_have_estimates_and_words(name):
     assert words.rstrip().partition("\n\n")[2].partition("\n\n")[2].count("\n") < 10
     lines = words.splitlines()
     assert all(len(line) <= 100 for line in lines[1:])  # the spec is as long as it is
-    assert f"least of these: {found.least.name}" in "\n".join(lines)
+    assert f"cheapest of these attacks is {found.least.name}" in " ".join(" ".join(lines).split())
 
 
 def test_models_stand_side_by_side():
@@ -441,7 +323,7 @@ def test_the_table_for_a_paper_names_the_set_and_has_no_sentences():
     assert [row[1:4] for row in rows if row[1] == "usvp"] == [["usvp", "adps16", "118.6"]]
     assert [float(row[3]) for row in rows] == sorted(float(row[3]) for row in rows)
     assert "no estimate" not in "".join(lines)
-    said = "have: 512; probability of success: 0.99 at least; lattice reduction: adps16 with gsa"
+    said = "512; probability of success: at least 0.99; lattice reduction: adps16 with gsa"
     assert said in "".join(lines)
 
 
@@ -466,7 +348,9 @@ def test_several_problems_make_a_table_with_the_least_marked(hardness):
             for e in map(found.__getitem__, attacks[:3])
         ]
     markdown = hardness("estimate", *sets, *options, "--format", "markdown").out
-    assert f"| ml-kem-512 | {alone[sets[0]]['usvp'].rop:.1f} |" in markdown
+    assert ["ml-kem-512", f"{alone[sets[0]]['usvp'].rop:.1f}"] in [
+        [cell.strip() for cell in line.split("|")[1:3]] for line in markdown.splitlines()
+    ]
     table = estimate(sets, attack=attacks)
     frame = table.to_frame()
     assert len(frame) == len(sets) * len(attacks)
@@ -565,7 +449,8 @@ def test_beside_a_contested_least_stands_that_of_the_others():
     found = of("ml-kem-512")
     words = " ".join(estimate_words(found).split())
     assert (found.least.name, found.uncontested.name) == ("dual_hybrid", "bdd")
-    assert f"least of the others: bdd, about 2^{found.uncontested.rank:.1f} operations" in words
+    cost = f"about 2^{found.uncontested.rank:.1f} operations"
+    assert f"without disputed heuristics it is bdd, {cost}" in words
     assert found.to_dict()["least_uncontested"] == "bdd"
     listed = grid(KYBER, ["n=512"], samples=512, only=["dual_hybrid"])
     assert "contested model" in grid_words(listed)

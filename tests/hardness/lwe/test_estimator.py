@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.lwe.attacks.coded_bkw import code_sizes, coded_costs
+from hardness.lwe.attacks.arora import basis_bits, regularity
+from hardness.lwe.attacks.bkw import code_sizes, coded_costs
 from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials
 from hardness.lwe.attacks.usvp import usvp
 from hardness.lwe.estimate import estimate_attack
 from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Setting
 from hardness.lwe.parameters import parse_parameters
-from hardness.lwe.regularity import basis_bits, regularity
 from hardness.lwe.sets import resolve_instance
 from tests.conftest import script
 

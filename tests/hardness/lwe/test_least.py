@@ -14,15 +14,13 @@ import pytest
 from scipy.special import erf, gammaln
 from scipy.stats import hypergeom
 
-from hardness.lwe.attacks.arora import equations, secret_values
-from hardness.lwe.attacks.bkw import costs
-from hardness.lwe.attacks.coded_bkw import code_sizes, coded_costs
+from hardness.lwe.attacks.arora import equations, regularity, secret_values
+from hardness.lwe.attacks.bkw import code_sizes, coded_costs, costs
 from hardness.lwe.attacks.drop_and_solve import log_trials, without
 from hardness.lwe.attacks.usvp import Embedding, usvp
 from hardness.lwe.estimate import estimate_attack
 from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Lattice, Setting, log_delta, log_norm
 from hardness.lwe.parameters import LweParameters, parse_parameters
-from hardness.lwe.regularity import regularity
 
 Drawn = Iterator[tuple[LweParameters, Setting]]
 TOY = 16.0  # bits: of what costs less reading the samples counts

@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 from flint import nmod_mat
 
-from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits
-from hardness.lwe.attacks.bkw import costs
-from hardness.lwe.attacks.brute_force import brute_force
-from hardness.lwe.attacks.coded_bkw import code_sizes, coded_bkw, coded_costs
-from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials, without
-from hardness.lwe.attacks.linear_algebra import linear_algebra
-from hardness.lwe.attacks.meet_in_the_middle import halves, meet_in_the_middle, near_matches
-from hardness.lwe.attacks.restricted_elimination import SPARE, best_size, lucky_bits
+from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits, regularity
+from hardness.lwe.attacks.bkw import code_sizes, coded_bkw, coded_costs, costs
+from hardness.lwe.attacks.counted import (
+    SPARE,
+    best_size,
+    brute_force,
+    linear_algebra,
+    lucky_bits,
+    meet_in_the_middle,
+    near_matches,
+)
+from hardness.lwe.attacks.drop_and_solve import ln_zeros, log_trials
 from hardness.lwe.laws import cbd, gaussian
 from hardness.lwe.models import ROUGH
 from hardness.lwe.parameters import parameters_of, parse_parameters
-from hardness.lwe.regularity import regularity
 from instances import parse
 
 
@@ -46,22 +49,6 @@ def test_brute_force_counts_the_secrets(spec):
     assert 2 ** brute_force(found, ROUGH).rop == pytest.approx(len(secrets))
 
 
-@pytest.mark.parametrize(("n", "h", "alphabet"), [(6, 3, 1), (7, 2, 2), (5, 0, 2), (4, 0, 1)])
-def test_halves_by_enumeration(n, h, alphabet):
-    left, right, tries = (2**bits for bits in halves(n, [h] * bool(h), alphabet))
-    values = range(alphabet + 1)
-    weight = lambda s: sum(map(bool, s))  # noqa: E731
-    first = [s for s in itertools.product(values, repeat=n // 2) if not h or weight(s) == h // 2]
-    second = [
-        s for s in itertools.product(values, repeat=n - n // 2) if not h or weight(s) == h - h // 2
-    ]
-    assert (left, right) == pytest.approx((len(first), len(second)))
-    if h:
-        splits = list(itertools.combinations(range(n), n // 2))
-        good = sum(len(set(split) & set(range(h))) == h // 2 for split in splits)
-        assert tries == pytest.approx(len(splits) / good)
-
-
 @pytest.mark.parametrize("error", ["none", "uniform,width=2"])
 def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     found = meet_in_the_middle(
@@ -73,23 +60,6 @@ def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     exact = math.log2((left + right) * splits)
     assert found.mem == pytest.approx(math.log2(left))
     assert found.rop == pytest.approx(exact) if error == "none" else found.rop > exact + 0.1
-
-
-def test_what_can_hardly_be_matched_and_what_is_large():
-    wide = meet_in_the_middle(parse_parameters("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
-    assert wide.rop == pytest.approx(4 * math.log2(17), abs=0.1)  # as brute force
-    pairs = meet_in_the_middle(
-        parse_parameters("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH
-    )
-    assert "every pair" in pairs.note
-    few = meet_in_the_middle(
-        parse_parameters("lwe:n=9,q=61,sigma=1,secret=binary", samples=2), ROUGH
-    )
-    assert few.sample_bits > 1  # more than there are: refused by whoever asks
-    large = meet_in_the_middle(
-        parse_parameters("lwe:n=32768,q=2^881,sigma=3.2,secret=ternary"), ROUGH
-    )
-    assert large.rop == pytest.approx(16384 * math.log2(3) + 1, abs=0.1)
 
 
 def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
@@ -133,13 +103,7 @@ def test_labels_are_the_best_of_all(left, wrong, q, rows):
 
 
 def test_the_size_of_a_restricted_elimination_is_the_best():
-    for n, h, rate in (
-        (64, 5, 0.1),
-        (100, 4, 0.1),
-        (200, 8, 0.02),
-        (1000, 10, 0.005),
-        (12, 1, 0.3),
-    ):
+    for n, h, rate in ((64, 5, 0.1), (200, 8, 0.02), (1000, 10, 0.005), (12, 1, 0.3)):
         work = {
             k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE) * math.log2(1 - rate)
             for k in range(h, n + 1)
@@ -187,23 +151,6 @@ def test_chances_of_zeros_by_enumeration(n, h, zeta):
     assert math.exp(ln_zeros(law, n, zeta)) == pytest.approx(chance)
     often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
     assert 2 ** log_trials(law, n, zeta) == pytest.approx(often)
-
-
-def test_of_independent_entries_all_values_are_guessed():
-    """Nobody knows how many are 0: redrawing places need never find zeta of them."""
-    for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
-        law = parse_parameters(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
-        assert log_trials(law, 30, 8) == pytest.approx(8 * math.log2(values))
-
-
-def test_what_is_left_is_a_problem_of_fewer_unknowns():
-    whole = parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
-    left, again = without(whole, 24), parse_parameters("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
-    assert left.size_bits == pytest.approx(again.size_bits)
-    assert left.secret.deviation == pytest.approx(again.secret.deviation)
-    assert left.secret.entropy == pytest.approx(again.secret.entropy)
-    dense = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
-    assert dense.size_bits == pytest.approx(40 * math.log2(3))
 
 
 KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
@@ -267,12 +214,6 @@ def test_costs_are_those_of_steps_one_by_one(spec):
     assert compared > 20
 
 
-def test_wide_moduli():
-    large = coded_bkw(parse_parameters("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
-    assert large.applies
-    assert large.rop > 881
-
-
 P = 10007
 
 
@@ -283,18 +224,6 @@ def test_monomials_by_enumeration(n, degree):
     assert 2 ** monomial_bits(n, degree) == pytest.approx(len(counts), rel=1e-12)
     free = [p for p in powers if 1 <= sum(p) <= degree and max(p) <= 1]
     assert 2 ** monomial_bits(n, degree, binary=True) == pytest.approx(len(free), rel=1e-12)
-
-
-def test_linear_equations_store_a_matrix_of_their_monomials():
-    found = arora_ge(parse_parameters("lwe:n=9,q=61,error=uniform,width=3"), ROUGH)
-    assert found.mem == found.rop == pytest.approx(2 * math.log2(219))
-    assert found.samples == 219
-    wide = arora_ge(parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000"), ROUGH)
-    assert wide.rop == pytest.approx(2 * math.log2(math.comb(5005, 5)))
-    bits = arora_ge(
-        parse_parameters("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"), ROUGH
-    )
-    assert bits.rop == pytest.approx(2 * math.log2(31))
 
 
 def test_linear_equations_of_gaussians_take_a_range_that_all_samples_stay_within():
@@ -357,12 +286,6 @@ def test_all_errors_stay_within_t_with_the_probability_said(law):
         count, tail = round(math.exp(log)), shares[abs(values) > degree // 2].sum()
         assert (1 - tail) ** count >= 0.99 - 1e-9
         assert count == 10**6 or (1 - tail) ** (count + 1) < 0.99 + 1e-9
-
-
-def test_large_primes_are_moduli():
-    large = arora_gb(parse_parameters("lwe:n=4096,q=2^881+707,sigma=3.2,secret=ternary"), ROUGH)
-    assert large.applies
-    assert large.rop > 1000
 
 
 def test_linear_equations_and_a_basis_agree_where_samples_abound():

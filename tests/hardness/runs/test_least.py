@@ -167,8 +167,8 @@ def test_the_record_is_read_back() -> None:
     assert len(found.to_frame()) == 12
 
 
-def test_table_and_frame_count_the_same_runs(hardness) -> None:
-    """Those of the searches that count; rows of the file are called searches."""
+def test_table_frame_and_words_count_the_same_runs(hardness) -> None:
+    """Those of the searches that count, without pilots; rows are called searches."""
     command = ("least", "parity:d=8,m=2", "--learner", "elimination", "--seeds", 6, "--jobs", 1)
     hardness(*command, "--out", "needed")
     found = read_runs("needed")
@@ -181,7 +181,7 @@ def test_table_and_frame_count_the_same_runs(hardness) -> None:
 def test_what_says_nothing_is_refused_in_one_line() -> None:
     """Few seeds, a budget below the floor or without room, another unit than a learner spends."""
     for told, asked in (
-        ("5 seeds given", {"seeds": 5}),
+        ("5 seeds: at least", {"seeds": 5}),
         ("certified floor", {"budget": Budget(examples=4), "spec": "parity:d=16,m=2"}),
         ("4 are the least", {"budget": Budget(examples=3)}),
         ("4 are the least", {"total": 60}),

@@ -10,7 +10,7 @@ import pytest
 import hardness as h
 from hardness.api.sources import own_data
 from hardness.learners import Outcome
-from hardness.learners.attention import columns, linearize
+from hardness.learners.fitting import columns, linearize
 from hardness.learners.plugins import function
 from hardness.learners.student import layer_gradient
 from hardness.report.run import run_words

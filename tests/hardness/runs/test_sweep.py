@@ -93,11 +93,11 @@ MISTAKES = [  # the file, the place, words of the message
     (RUN + "learner = 'trivial'\n", "grid[1].learner", "did you mean 'learners'?"),
     (RUN + '"a\\u0000b" = 1\n', "grid[1].a?b", "unknown key"),
     ("[grid]\nspecs = 'parity:d=8,m=2'\n", "grid", "a list is needed"),
-    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0 given: Expected `int` >= 1"),
+    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0: Expected `int` >= 1"),
     ('seeds = "7..3"\n' + RUN, "seeds", "the range is empty"),
     (RUN + "tau = 2\n", "grid[1].tau", "at most 1"),
     (RUN + 'oracle = "exakt"\n', "grid[1].oracle", "did you mean 'exact'"),
-    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0 given"),
+    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0: Expected"),
     (RUN + "budget = {}\n[grid.budgets]\n", "grid[1].budgets", "did you mean 'budget'"),
     (ASKED + "[[grid]]\nseeds = 1\n", "grid[1]", "specs is missing: write specs = [...]"),
     (ALONE, "grid[1]", "learners is missing"),
@@ -113,7 +113,7 @@ MISTAKES = [  # the file, the place, words of the message
     (ALONE + "learners = ['gone.py:L']\n", "grid[1].learners[1]", "there is no file"),
     ("[[grid]]\nspecs = 'nice:m=2,k=2,d=4'\nlearners = ['elimination']\n", "grid[1]",
      "nothing can run: elimination: nice lacks `noisy_parities`"),
-    ("format = 'hardness-sweep/1'\n" + RUN, "format", "'hardness-sweep/1' given"),
+    ("format = 'hardness-sweep/1'\n" + RUN, "format", "'hardness-sweep/1': this version"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\n", "runs", "write [[grid]] with specs"),
     ("[limits]\nretries = 1\n" + RUN, "limits", "leave limits out"),
     ("[[climbs]]\nladder = 'parity-v1'\n", "climbs", "hardness stress"),
@@ -168,7 +168,7 @@ def test_whatever_is_mangled_is_read_or_refused_in_a_line(start, cut, put):
 
 
 def test_over_a_million_runs_are_refused():
-    with pytest.raises(UsageError, match=r"1000001 runs, given: at most 1000000"):
+    with pytest.raises(UsageError, match=r"1000001 runs: at most 1000000"):
         read_text(RUN + f"seeds = {MOST_RUNS + 1}\n", "x")
     assert read_text(RUN + f"seeds = {MOST_RUNS}\n", "x").count == MOST_RUNS
 

@@ -64,7 +64,7 @@ def test_a_condition_is_over_the_columns_of_the_frame():
     for query in ("tau < 0.07", "d == 9", "learner_name == 'elimination' and tau.isna()"):
         (place,) = runs_frame(made).query(query, engine="python").index
         assert where(made, query) == [made[place]]
-    with pytest.raises(UsageError, match=r"--where 'tolerance == 1' given: .*\btau\b"):
+    with pytest.raises(UsageError, match=r"--where 'tolerance == 1': .*\btau\b"):
         where(made, "tolerance == 1")
     conditions = [one.where for one in over_one(made)]
     assert "(tau == 0.05 or tau.isna())" in conditions[0]

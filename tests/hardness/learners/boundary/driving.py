@@ -15,7 +15,6 @@ import pytest
 from hardness.learners import Outcome, boundary
 from hardness.learners.remote import SubprocessLearner
 from hardness.oracles import Budget
-from hardness.oracles.budget import restart_peak
 from hardness.runs import run
 from hardness.runs.run import Run
 from instances import parse
@@ -85,7 +84,6 @@ def nothing_left(where: str | None = None) -> Iterator[None]:
     with tempfile.TemporaryDirectory(dir=where) as own, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", own)  # others on this machine use the common one
         patch.setattr(tempfile, "tempdir", own)
-        restart_peak()  # which opens its file once in a process, and keeps it
         boundary.dismiss()
         before = _there()
         yield

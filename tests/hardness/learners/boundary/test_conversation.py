@@ -145,7 +145,7 @@ def test_games():
 def test_a_query_shows_no_label(monkeypatch):
     """No array but tokens is sent; which factor an example has is not among them.
 
-    Nor do the factors that a query of few samples is evaluated at tell which ones these have.
+    Nor do the codes that a query of few samples is evaluated at tell which ones these have.
     """
     sent = []
     tell = remote.Talk.tell
@@ -159,12 +159,12 @@ def test_a_query_shows_no_label(monkeypatch):
     found = run(foreign_learner("well:Asks"), instance, Budget(), 3)
     assert found.outcome is Outcome.LEARNED_NOTHING
     names = {name for message in sent for name in getattr(message, "arrays", {})}
-    assert names == {"words", "z", "x"}
+    assert names == {"words", "x"}
     family = parse("lwe:n=4,q=97,sigma=1")
     sent.clear()
     run(foreign_learner("well:AsksAFew"), family.instance(3), Budget(), 3, tau=Fraction(1))
-    factors = [message.factors for message in sent if getattr(message, "factors", [])]
-    assert factors == [[float(v) for v in family.levels]]
+    codes = [message.codes for message in sent if getattr(message, "codes", [])]
+    assert codes == [[*range(len(family.levels))]]
 
 
 def test_a_claim_that_is_no_secret_is_none():

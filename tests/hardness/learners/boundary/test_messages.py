@@ -36,8 +36,8 @@ def test_numbers_arrive_whatever_their_order_in_memory():
     [
         *(None, 3, [], {}, {"op": "none"}, {"op": ["draw"]}, {"op": "draw", "count": -1}),
         *({"op": "draw", "count": True}, {"op": "draw", "count": 1, "more": 1}),
-        {"op": "ended", "why": "SOLVED", "words": {"reason": "risk 0"}},
-        {"op": "ended", "why": "raised", "words": {"outcome": "solved"}},
+        {"op": "ended", "outcome": "SOLVED", "words": {"reason": "risk 0"}},
+        {"op": "ended", "outcome": "CRASHED", "words": {"outcome": "solved"}},
         {"op": "ask", "kind": "character", "subset": [1 << 41]},
         {"op": "ask", "kind": "character", "subset": [0] * 40_000},
         LEARNED | {"secret": [0] * 40_000},

@@ -244,10 +244,8 @@ def test_a_sorter_that_knows_nothing_has_a_risk_of_one():
         def predict(self, z):
             return (z[:, :7].sum(axis=1) > 0).astype(int)
 
-    found, few = (
-        run(adapt(Coin(), "here"), parse("parity:d=12,m=4").instance(0), Budget(examples=examples))
-        for examples in (2000, 5)
-    )
+    instance, coin = parse("parity:d=12,m=4").instance(0), adapt(Coin(), "here")
+    found, few = (run(coin, instance, Budget(examples=count)) for count in (2000, 5))
     assert 0.99 < found.risk < 1.1
     assert few.risk < 3
 
@@ -321,7 +319,7 @@ WRONG = {  # what a name of that file gives: one line
     "Needs:deep=3": "unknown parameter of bad.py: Needs 'deep': did you mean 'depth'?",
     "Needs:depth": "must be key=value",
     "Needs:depth=a b": "must be a word of letters",
-    "NotCalled": r"learn is a int: learn\(self, oracle, rng\) is needed",
+    "NotCalled": r"learn is a int, not learn\(self, oracle, rng\)",
     "OneArgument": r"must have learn\(self, oracle, rng\), got learn\(oracle\)",
     "Access": "access='all': one of examples, queries, values, either",
     "Revision": "revision is a str: int is needed",
@@ -439,15 +437,10 @@ def test_examples_are_gathered_in_order_and_counted():
     assert oracle.meter.examples == 10_000
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=3,q=17,error=none",
-        "lwr:n=4,q=16,p=4,secret=binary",
-        "lpn:n=6,noise=0.1",
-        "parity:d=6,m=2",
-    ],
-)
+SAMPLED = ("lwe:n=3,q=17,error=none", "lwr:n=4,q=16,p=4,secret=binary", "lpn:n=6,noise=0.1")
+
+
+@pytest.mark.parametrize("spec", [*SAMPLED, "parity:d=6,m=2"])
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
     """The risk is 0 for the mean of b, by the member's formula, and not where b is another."""

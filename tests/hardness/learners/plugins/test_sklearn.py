@@ -82,11 +82,8 @@ def test_flat_labels_have_many_columns():
 
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_a_network_learns_a_layer_on_flat_tokens():
-    found = learned(
-        make("neural_network.MLPRegressor", max_iter=100, learning_rate_init=0.01),
-        "nice:m=2,k=2,d=4",
-        4000,
-    )
+    network = make("neural_network.MLPRegressor", max_iter=100, learning_rate_init=0.01)
+    found = learned(network, "nice:m=2,k=2,d=4", 4000)
     assert found.risk < 0.5
 
 

@@ -67,9 +67,8 @@ def test_a_network_solves_a_pair_and_leaves_the_generator_alone(torch):
     torch.rand(3)
     again = learned(Module(layers(torch), rate=0.01, view="reduced"), "parity:d=10,m=2", 4000)
     assert again.risk == found.risk
-    other = learned(
-        Module(layers(torch), rate=0.01, view="reduced"), "parity:d=10,m=2", 4000, seed=1
-    )
+    again = Module(layers(torch), rate=0.01, view="reduced")
+    other = learned(again, "parity:d=10,m=2", 4000, seed=1)
     assert other.risk != found.risk
 
 

@@ -123,7 +123,7 @@ class Bomb:
 
 
 PICKLED = {"op": "pickled", "final": True, "content": pickle.dumps(Bomb())}
-ENDED = {"op": "ended", "why": "raised"}  # with words that a terminal would obey
+ENDED = {"op": "ended", "outcome": "CRASHED"}  # with words that a terminal would obey
 ENDED["words"] = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
 DOES = {
     # What never ends.
