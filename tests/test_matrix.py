@@ -18,7 +18,6 @@ from hardness.learners import Outcome
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, least, risk, run
 from hardness.runs.jobs import Runner
-from hardness.runs.least import cannot
 from hardness.runs.registry import LEARNERS, parse_learner
 from instances import ToolkitError, parse, write_folder
 from instances.errors import UsageError
@@ -196,11 +195,11 @@ def test_no_interval_of_a_median_lies_wholly_below_the_certified_floor(spec, lea
     monkeypatch.setattr(risk, "_EVALUATE", 4096)
     monkeypatch.setattr(risk, "CALLS", 8)
     for name in learners:
-        if cannot(parse_learner(name), parse(spec), "examples"):
-            continue
         try:
             found = least(spec, None, (name,), 6, budget=Budget(examples=512, seconds=0.5))
         except UsageError as error:
+            if "cannot run on" in str(error) or "ask for its least" in str(error):
+                continue
             if "certified floor" not in str(error):
                 raise
             return

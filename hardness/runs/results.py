@@ -1,7 +1,7 @@
 """What a command wrote, read again: `read_runs` opens its file or folder."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -134,10 +134,8 @@ def read_runs(path: "str | PathLike[str]") -> Any:
 
 
 def _of_cache(path: Path) -> Any:
-    with Cache(path, writes=False) as cache:
-        request, texts = cache.request or {}, list(cache.texts())
-    with damage(path), no_cycles():
-        rows = list(map(_row, texts))
+    with Cache(path, writes=False) as cache, damage(path), no_cycles():
+        request, rows = cache.request or {}, list(map(_row, cache.texts()))
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
             runs = [row for row in rows if isinstance(row, Run)]
@@ -169,13 +167,16 @@ def _of_json(path: Path) -> Any:
 
 def sort_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Sort runs by spec and learner in natural order, budget and seed."""
+    runs, limits = list(runs), attrgetter(*(f"budget.{name}" for name in BUDGET))
 
-    def order(run: Run) -> tuple[Any, ...]:
-        limits = limits_of(run.budget)
-        if limits not in budgets:
-            budgets[limits] = tuple((v is None, v or 0) for v in limits)
-        return natural(run.spec), natural(run.learner), budgets[limits], run.seed
+    def ranks(values: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, int]:
+        return {value: i for i, value in enumerate(sorted(set(values), key=key))}
 
-    limits_of = attrgetter(*BUDGET)
-    budgets: dict[Any, Any] = {}
-    return tuple(sorted(runs, key=order))
+    specs = ranks((run.spec for run in runs), natural)
+    learners = ranks((run.learner for run in runs), natural)
+    budgets = ranks(map(limits, runs), lambda most: [(n is None, n or 0) for n in most])
+
+    def place(run: Run) -> tuple[int, ...]:
+        return specs[run.spec], learners[run.learner], budgets[limits(run)], run.seed
+
+    return tuple(sorted(runs, key=place))
