@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from hardness.learners.fitting import Array, Data, Result, StageFailed, pieces
 from hardness.learners.staged.hull import MATRIX_D, Constraints
@@ -140,10 +140,11 @@ def _by_products(system: Constraints, data: Data, count: int) -> tuple[Array, Ar
         return image + system.trace / total * (vector - seen(vector)) if thin else image
 
     start = seen(np.random.default_rng(0).standard_normal(size))
-    values, vectors = eigsh(
-        LinearOperator((size, size), matvec=moment, dtype=np.float64),
-        count, which="SA", v0=start, ncv=_BASIS, tol=_SHARP,
-    )  # fmt: skip
+    operator = LinearOperator((size, size), matvec=moment, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, count, which="SA", v0=start, ncv=_BASIS, tol=_SHARP)
+    except ArpackNoConvergence as error:
+        raise StageFailed("span", "Lanczos' method finds no smallest eigenvalues") from error
     return values, np.stack([scaled(vector) for vector in vectors.T], axis=1)
 
 
