@@ -238,6 +238,6 @@ def test_curves_have_exact_and_sampled_points():
     assert "GD++ scalars, exact" in legend(icl_curves(curves_rows(found.to_dict())))
     alone = curves(FREE, 1, samples=50, steps=5, fresh=100)
     assert {point.name for point in alone.points} == {"trained, P = 0", "trained P, Q"}
-    assert "No scalar curve is known" in words(alone)
+    assert "There is no reference: scalar curves" in words(alone)
     drawn = icl_curves(curves_rows(alone.to_dict()))
     assert not any("exact" in name for name in legend(drawn))
