@@ -194,7 +194,7 @@ UNFIT = [
     ("lifted", "linear:m=1,k=2,d=64", "133120"),
     ("lifted", "nice:m=1,k=2,d=40", "features"),
     ("staged:mode=paper,heads=5", "nice:m=2,k=2,d=16", "heads must be between 1 and 4"),
-    ("staged:mode=paper", "nice:m=2,k=2,d=17", "d must be at most 16 for the paper"),
+    ("staged:mode=paper", "nice:m=2,k=2,d=17", "d must be at most 16 in mode=paper, got 17"),
     (
         "lowdegree",
         "nice:m=2,k=2,d=6,tokens=gaussian",

@@ -136,7 +136,9 @@ def short(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize(
+    "subject", [pytest.param(s, marks=[pytest.mark.weekly] * (s == "stages")) for s in SUBJECTS]
+)
 def test_each_statement_runs_at_a_small_setting(short, subject):
     for name, whole in load(subject).items():
         assert set(SMALL[name]) == set(whole.settings[0])

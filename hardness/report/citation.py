@@ -17,24 +17,32 @@ if TYPE_CHECKING:
 TOOLKIT = "hardness"  # the key of this software
 _REASON = re.compile(r": a (?:query|label) .*|; vacuous.*")  # of a sentence: the proof has it
 _SCOPE = "Bounds on queries do not apply to learners that use individual examples. "
+_MATHS = (  # of escaped sentences
+    (re.compile(r"\\textless\{\}(\w+), (\w+)\\textgreater\{\}"), r"$\\langle \1, \2\\rangle$"),
+    (re.compile(r"\\textbar\{\}(\w+)\\textbar\{\}"), r"$|\1|$"),
+    (re.compile(r"\\textless\{\}="), r"$\\le$"),
+    (re.compile(r"\\textgreater\{\}="), r"$\\ge$"),
+)
 _TRIVIAL = "certifies no bound that is not trivial, which shows neither that it is easy to learn"
 
 
 def quotation(certificate: "Certificate") -> str:
-    """Write a sentence to paste, in LaTeX, and BibTeX of the sources and the software as comments.
+    """Write sentences to paste, in LaTeX, and BibTeX of the sources and the software as comments.
 
     >>> import hardness
     >>> print(quotation(hardness.certify("parity:d=8,m=3"))[:56])
-    For the family parity:d=8,\\allowbreak m=3, every learner
+    For the family parity:d=8,\\allowbreak m=3: Every learner
     """
     spec = brief_spec(certificate.spec)
     about = [c for c in certificate.claims if of_learners(c) and not c.vacuous]
     said = []
     for claim in about:
-        text = _REASON.sub("", sentence(certificate, claim))
-        said.append(_lowered(allowing_breaks(text)) + _cite(OURS.get(claim.source, claim.source)))
+        text = allowing_breaks(_REASON.sub("", sentence(certificate, claim)))
+        for pattern, formula in _MATHS:
+            text = pattern.sub(formula, text)
+        said.append(text.removesuffix(".") + _cite(OURS.get(claim.source, claim.source)))
     if said:
-        first = f"For the family {allowing_breaks(spec)}, {'; '.join(said)}"
+        first = f"For the family {allowing_breaks(spec)}: {'. '.join(said)}"
     else:
         first = f"For the family {allowing_breaks(spec)}, the method {_TRIVIAL} nor that it is hard"
     scope = _SCOPE if any(c.quantity.endswith(("-queries", "-success")) for c in about) else ""
@@ -42,10 +50,6 @@ def quotation(certificate: "Certificate") -> str:
     comments = "\n\n".join(entries()[key] for key in (*sorted(keys), TOOLKIT))
     comments = "\n".join(f"% {line}".rstrip() for line in comments.splitlines())
     return f"{first}. {scope}Certified with \\cite{{{TOOLKIT}}}.\n\n% BibTeX:\n{comments}\n"
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _cite(source: str) -> str:
