@@ -152,7 +152,9 @@ def bound(
     said |= {} if examples is None else {"information-floor": integral("examples", examples, 1)}
     solve, text = None if solve is None else text_argument("solve", solve), str(source)
     if (solve is None and said) or (solve is not None and len(said) != 1):
-        raise UsageError("--solve needs one of --queries and --examples, and they need --solve")
+        raise UsageError(
+            "--solve needs exactly one of --queries and --examples, which need --solve"
+        )
     kind: Any = kind_of(text.partition(":")[0])
     if solve is None:
         named = isinstance(source, str) and kind and ":" not in text
@@ -160,7 +162,8 @@ def bound(
         return lower.Bound(certificate=_certified(source, text[:80], terms, dict(_LISTED)))
     if kind is None:
         raise UsageError(
-            f"{text[:80]} has no parameters: --solve takes a family that has some, as parity:d=9"
+            f"{text[:80]}: --solve takes a built-in family, as parity:d=9; of a class of your own, "
+            "print `bound` at several sizes"
         )
     whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
     allowed = [one.name for one in whole if one.init]

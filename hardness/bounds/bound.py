@@ -97,7 +97,8 @@ class Bound(Result):
                     at.setdefault("bits", Fraction(posed.parsed.bits))
             if formula.condition is not None and formula.at_values(at, ruled_out=True) <= 0:
                 why = f"a query rules out nothing unless {formula.condition} > 0"
-                raise UsageError(f"{quantity} of {spec}: no number of queries is enough, as {why}")
+                ends = "none is needed, or no number of queries is enough"
+                raise UsageError(f"{quantity} of {spec}: {ends}, as {why}")
             return formula.at_values(at)
         except checker.Refused as reason:
             raise UsageError(f"{spec}: {reason}") from reason

@@ -259,13 +259,23 @@ class _Forms(Symbols):
         return self.named("N", self.members.count, "members")
 
     def lam(self) -> Any:
-        return self.named("lam", self.gram.top, "no eigenvalue of the Gram matrix is above it")
+        return self.named(
+            "lam",
+            self.gram.top,
+            "no eigenvalue of the Gram matrix of the members less their mean is above it",
+        )
 
     def b(self) -> Any:
-        return self.named("b", self.gram.least, "the least squared norm of a member")
+        return self.named(
+            "b", self.gram.least, "the least squared norm of a member less the mean of all"
+        )
 
     def c(self) -> Any:
-        return self.named("c", self.gram.scale, "what a relative risk of 1 is")
+        return self.named(
+            "c",
+            self.gram.scale,
+            "the mean squared norm of a member less the mean of all: a relative risk of 1",
+        )
 
     def v(self) -> Any:
         return self.faded("v_0", self.gram.moves, "what a query moves, without noise")

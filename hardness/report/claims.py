@@ -28,7 +28,7 @@ _SCOPE = (
     "not apply to learners that use individual examples, such as elimination and lattice "
     "reduction, and no claim is a level of security."
 )
-_EMPTY = "; vacuous: a bound of at most 2 only excludes learners that ask or look once"
+_EMPTY = "; vacuous: a bound of at most 2 only excludes learners that ask or look at most once"
 _SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
 _SDA = (
     "SDA, the largest whole q up to N such that any N/q of N members or more have mean "

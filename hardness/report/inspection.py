@@ -27,8 +27,9 @@ def inspection_words(found: Inspection) -> str:
     ]
     header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
     note = wrap(
-        "|Theta| is the standard deviation of a head's logits: far below 1 attention is nearly "
-        "linear, far above 1 it nearly selects one token. Ranks are stable ranks."
+        "|Theta| is the standard deviation of a head's logits of two different tokens: far below "
+        "1 attention is nearly linear, far above 1 it nearly selects one token. Ranks are stable "
+        "ranks."
     )
     lines += ["", table(header, rows), "", note]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])

@@ -22,8 +22,8 @@ _ROOM: ContextVar[int | None] = ContextVar("columns of the text being written", 
 _STYLE = re.compile(r"(\x1b\[0(?:;\d+)?m)")
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
 _WORDS = re.compile(r"(\s+(?=[^`]*(?:`[^`]*`[^`]*)*$))")  # a command in backticks is one
-# Of a cell: an interval [low, high] is not broken, a spec is broken at its keys.
-_PARTS = re.compile(r"(\s+(?![^\[\]]*\])|(?<=[,:])(?=[A-Za-z]))")
+# Of a cell: [low, high] is not broken, a spec is broken at its keys, a path at its folders.
+_PARTS = re.compile(r"(\s+(?![^\[\]]*\])|(?<=[,:/])(?=[A-Za-z]))")
 
 
 def screen() -> int:

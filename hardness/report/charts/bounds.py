@@ -56,13 +56,14 @@ class _Symmetric:
 
     def correlations(self) -> Data:
         scheme, m = self._scheme, self._scheme.problem.m
+        others = max(1, scheme.size - 1)  # different from one member
         rows = [
             {
                 "overlap": t,
                 "correlation": float(c / scheme.norm),
-                "share": math.comb(m, t) * math.comb(scheme.problem.n - m, m - t) / scheme.size,
+                "share": math.comb(m, t) * math.comb(scheme.problem.n - m, m - t) / others,
             }
-            for t, c in enumerate(scheme.correlations)
+            for t, c in enumerate(scheme.correlations[:m])
         ]
         return {"rows": rows}
 
@@ -126,7 +127,7 @@ def _posed(source: Family | Members) -> _Symmetric | _Listed:
 
 
 def correlations_rows(source: Family | Members) -> Data:
-    """Give the normalised correlation of two members, and which share of pairs has it.
+    """Give the normalised correlation of two different members, and which share of pairs has it.
 
     By the overlap of hidden sets, exact; of listed members by its value, where there are many in
     bins of equal width: over all points where these are few, else sampled, each within `radius` at
@@ -135,7 +136,7 @@ def correlations_rows(source: Family | Members) -> Data:
     >>> from instances import parse
     >>> found = correlations_rows(parse("profile:g=majority,d=8,m=3"))["rows"]
     >>> [row["correlation"] for row in found]
-    [0.0, 0.25, 0.5, 1.0]
+    [0.0, 0.25, 0.5]
     """
     posed = _posed(source)
     return {**posed.about, **posed.correlations()}
@@ -161,14 +162,14 @@ def correlations(data: Data, *, ax: Any = None, width: float | None = None) -> F
     figure, [panel] = panels(1, ax=ax, width=width, ratio=0.62)
     panel.bar(list(shares), list(shares.values()), 0.9 * min(0.05, apart), color=COLOURS[1])
     panel.set(
-        xlabel="correlation of two members (unit norm)",
+        xlabel="correlation of two different members (unit norm)",
         ylabel="share of pairs of members",
         xlim=(-1.05, 1.05),
     )
     if least < _SMALL:
         panel.set_yscale("log")
         panel.set_ylim(least / 2, 1.5)
-    caption = f"Correlations of two members of {shown(brief_spec(data['spec']), 80)}."
+    caption = f"Correlations of two different members of {shown(brief_spec(data['spec']), 80)}."
     if chance := data.get("confidence"):
         within = (
             f"Sampled: all within {data.get('radius', 0):.2g} at once, with confidence {chance:.0%}"
@@ -198,10 +199,11 @@ def sda(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     ]
     panel.set_xticks(ticks, [f"{value:g}" for value in ticks])
     panel.xaxis.set_minor_locator(NullLocator())
+    none = " Not drawn where it is 0." if len(points) < len(data["rows"]) else ""
     caption = [
         "Statistical dimension with average correlation (SDA) of",
         f"{shown(brief_spec(data['spec']), 80)},",
-        "over all subsets of members: certified lower end. No point where it is 0.",
+        "over all subsets of members: certified lower end." + none,
     ]
     return captioned(figure, caption, data)
 
