@@ -323,8 +323,14 @@ def canonical(record: Any, name: str) -> str:
 
 
 def brief(record: Any, name: str) -> str:
-    """Write a frozen dataclass as a spec without its defaults, in the order of `listed`."""
-    return _written(record, name, listed(record), lambda f: True)
+    """Write a frozen dataclass as a spec without its defaults, in the order of `listed`.
+
+    The defaults that a class of a user gives are written: nobody else can know them.
+    """
+    rooms = ("instances", "hardness")
+    bases = [c for c in type(record).__mro__ if c.__module__.partition(".")[0] in rooms]
+    known = {name for base in bases for name in inspect.get_annotations(base)}
+    return _written(record, name, listed(record), lambda f: f.name in known)
 
 
 def _written(

@@ -96,7 +96,7 @@ class Bound(Result):
                 if "bits" in known:
                     at.setdefault("bits", Fraction(posed.parsed.bits))
             if formula.condition is not None and formula.at_values(at, ruled_out=True) <= 0:
-                why = f"a query rules out nothing unless {formula.condition} > 0"
+                why = f"a query eliminates nothing unless {formula.condition} > 0"
                 ends = "none is needed, or no number of queries is enough"
                 raise UsageError(f"{quantity} of {spec}: {ends}, as {why}")
             return formula.at_values(at)
@@ -137,7 +137,7 @@ class Bound(Result):
                 )
                 if one.domain
                 else None,
-                "rules out nothing if": one.condition
+                "eliminates nothing if": one.condition
                 and Math(f"{one.condition} == 0", f"{latex(one.condition)} = 0"),
                 "value": write(one.claim.value, ratio=True),
                 "source": OURS.get(source := one.claim.source) or Cited(source),

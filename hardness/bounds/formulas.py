@@ -25,7 +25,7 @@ WHOLE = {*"dnmqhptNsT", "bits", "hard", "s_t"}  # names of integers
 _ZERO = {"eta", "epsilon", "h"}  # that may be 0
 _TERMS = {
     "tau": "the tolerance of STAT",
-    "t": "of VSTAT(t)",
+    "t": "the parameter of VSTAT",
     "epsilon": "the relative risk",
     "delta": "the success probability",
 }
@@ -247,7 +247,7 @@ class _Forms(Symbols):
         if not self.claim.quantity.startswith("vstat"):
             return theorem.ruled_out_by_stat(self, self.v(), self.at("tau"))
         if "s" in numbers:
-            says = "members or more average 1/(3 t) at most, as laws"
+            says = "from so many members on their mean correlation is at most 1/(3 t)"
             return self.named("s_t", numbers["s"], says, "eta", "t") - 1
         if "w" in numbers:
             return theorem.ruled_out_by_vstat(self, self.w(), self.at("t"))
@@ -278,7 +278,11 @@ class _Forms(Symbols):
         )
 
     def v(self) -> Any:
-        return self.faded("v_0", self.gram.moves, "what a query moves, without noise")
+        return self.faded(
+            "v_0",
+            self.gram.moves,
+            "the squares by which a query's means move, over all members, without noise",
+        )
 
     def w(self) -> Any:
         return self.faded("w_0", self.gram.moves01, "the same of values in [0, 1]")

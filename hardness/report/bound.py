@@ -28,7 +28,7 @@ def bound_words(found: "Bound") -> str:
         if one.domain:
             lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
         if one.condition is not None:
-            idle = f"a query rules out nothing if {one.condition} == 0"
+            idle = f"a query eliminates nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then none is needed, or no number is enough", "  ", "    "))
         lines.append(f"  = {shown_number(one.claim.value)}   ({credit(one.claim.source)})")
         names |= one.symbols

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
 
 PASSED = "the 95 % interval of the relative risk lies below 0.05"
-NOTHING = "If a query rules out nothing, no queries are needed, or no number of them is enough."
+NOTHING = "If a query eliminates nothing, no queries are needed, or no number of them is enough."
 _WORST = "answers may be any numbers within the tolerance"
 
 

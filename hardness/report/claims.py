@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hardness.bounds.certificate import Certificate, Claim
 
 _RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
-_FAMILY = _RISK.format("the best predictor that knows only the family, on average over members")
+_FAMILY = _RISK.format("the best predictor that knows only the family, both averaged over members")
 _ADDED = _RISK.format("the best predictor that knows the family and what is added, on average")
 _ORACLE = (
     "STAT(tau) answers within tau of the mean, VSTAT(t) within max(1/t, sqrt(p(1-p)/t)) of a mean "

@@ -147,7 +147,7 @@ def test_a_layer_of_torch_is_the_module(bias, rng):
     assert np.abs(found - wanted).max() < 1e-12 * np.abs(wanted).max()
     assert np.abs(layer.theta).max() > 1  # far from even attention
     for how in ({"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 5}, {"vdim": 5}):
-        with pytest.raises(UsageError, match="MultiheadAttention with "):
+        with pytest.raises(UsageError, match="MultiheadAttention must have "):
             AttentionLayer.from_torch(torch.nn.MultiheadAttention(D, M, **how))
     with pytest.raises(UsageError, match=r"must be a torch.nn.MultiheadAttention, got Linear"):
         AttentionLayer.from_torch(torch.nn.Linear(D, D))

@@ -320,7 +320,7 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
     if runs:
         yield f"Costs of learners on {about}, {data['seeds']} seeds."
         yield "Each mark is a run: filled if it solved the instance, hollow if not."
-        yield f"Lines join what a share {data['success']} of a learner's runs stayed within,"
+        yield f"Lines join the costs that a share {data['success']} of the runs did not exceed,"
         yield "at sizes where all of them solved."
     else:
         yield f"What learners need on {about}." if needed else f"Certified bounds for {about}."

@@ -142,7 +142,7 @@ def test_where_queries_rule_nothing_out_a_success_within_reach_is_not_out_of_it(
 def test_a_share_of_directions_that_is_ruled_out_is_not_whole():
     found = hardness.bound("direction:m=4,d=16")
     assert 0 < found["stat-queries"].at_values({}, ruled_out=True) < 1
-    assert "rules out nothing if v_0*(1 - 2*eta)**2/tau**2 == 0: then" in found.text()
+    assert "eliminates nothing if v_0*(1 - 2*eta)**2/tau**2 == 0: then" in found.text()
 
 
 def test_a_search_of_two_finds_the_least_first_one_of_all_pairs():
@@ -259,9 +259,9 @@ def test_the_domain_of_rounded_residues():
     assert found.evaluate("sq-dimension", p=2) == 20
     text, latex = " ".join(found.text().split()), export("latex", found)
     holds = "holds if Mod(q, 2) == 0 and 2*q/p > 2 and h > 0 and q != 2*p"
-    assert f"{holds} a query rules out nothing if" in text
+    assert f"{holds} a query eliminates nothing if" in text
     assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
-    assert "holds if & rules out nothing if" in latex
+    assert "holds if & eliminates nothing if" in latex
     assert "$$" not in export("latex", hardness.bound("parity"))
     assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
         *("2*q/p > 2", "h > 0", "q != 2*p")
@@ -278,7 +278,7 @@ def test_sq_dimension_counts_members_that_are_alike_once():
 def test_where_a_query_rules_nothing_out_there_is_no_number():
     found = hardness.bound("parity:d=9,m=3")
     assert found.evaluate("stat-queries", tau="1/2") == 37
-    with pytest.raises(UsageError, match="no number of queries is enough, as a query rules out"):
+    with pytest.raises(UsageError, match="no number of queries is enough, as a query eliminates"):
         found.evaluate("stat-queries", tau="0.51")
     with pytest.raises(UsageError, match="unknown symbol 'k'"):
         found.evaluate("stat-queries", k=2)
@@ -314,8 +314,8 @@ def test_mistakes_are_one_line():
         ),
         ("parity:d=20", {"solve": "k", "queries": 5}, "unknown parameter 'k': known: d, m"),
         ("parity:d=20", {"solve": "m,m", "queries": 5}, "give it once, in --solve"),
-        ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
-        ("parity:d=20,m=3", {"queries": 5}, "--solve needs one of"),
+        ("parity:d=20", {"solve": "m"}, "--solve needs exactly one of --queries and --examples"),
+        ("parity:d=20,m=3", {"queries": 5}, "--solve needs exactly one of"),
         ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "not in parity:d=20,m=3"),
         (
             "parity:d=20",
@@ -326,7 +326,7 @@ def test_mistakes_are_one_line():
         ("lwr", {"solve": "n,q,h", "queries": 9}, "lwr needs p"),
         ("profile:g=[1,-1,0],d=16", {"solve": "m", "queries": 9}, "no bound on general queries"),
         ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are not formulas"),
-        ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
+        ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "built-in"),
     ]:
         with pytest.raises(UsageError, match=re.escape(told)) as error:
             hardness.bound(source, **given)

@@ -154,7 +154,7 @@ def test_a_regressor_of_samples_predicts_b():
 def test_views_and_kinds_that_do_not_fit():
     logistic = make(LOGISTIC)
     nice = parse("nice:m=2,k=2,d=6")
-    assert "it lacks `coded`" in adapt(logistic, "here").supports(nice)
+    assert "nice lacks `coded`" in adapt(logistic, "here").supports(nice)
     ridge = make(RIDGE)
     assert adapt(ridge, "here").supports(nice) is None
     assert "reduced" in adapt(Estimator(ridge, view="reduced"), "here").supports(nice)

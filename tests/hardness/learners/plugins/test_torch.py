@@ -278,10 +278,10 @@ def three(self, in_features, out_features, bias):
 
 def test_settings_out_of_range():
     for given, words in (
-        ({"steps": 0}, "steps=0"),
-        ({"batch": 1.5}, "batch=1.5"),
-        ({"rate": 0}, "rate=0"),
-        ({"view": "bits"}, "view='bits'"),
+        ({"steps": 0}, "steps must be .*, got 0"),
+        ({"batch": 1.5}, "batch must be .*, got 1.5"),
+        ({"rate": 0}, "rate must be .*, got 0"),
+        ({"view": "bits"}, "view must be .*, got 'bits'"),
     ):
         with pytest.raises(UsageError, match=words):
             Module(len, **given)
