@@ -43,7 +43,7 @@ def risk(
         predict = predictor(predict)
     predict = getattr(predict, "predict", predict)
     if not callable(predict):
-        raise UsageError(f"predict must be a function predict(x), got a {type(predict).__name__}")
+        raise UsageError(f"predict must be a function predict(x), got {type(predict).__name__}")
     judged = completed(family, "reduced" if view == "z" else view, predict)
     try:
         found = measure(family.instance(seed), judged)

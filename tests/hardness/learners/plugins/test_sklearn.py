@@ -159,8 +159,8 @@ def test_views_and_kinds_that_do_not_fit():
     assert adapt(ridge, "here").supports(nice) is None
     assert "reduced" in adapt(Estimator(ridge, view="reduced"), "here").supports(nice)
     for wrong, words in [
-        (lambda: Estimator(logistic, view="flat"), "classifiers have the view"),
-        (lambda: Estimator(logistic, view="samples"), "classifiers have the view"),
+        (lambda: Estimator(logistic, view="flat"), "view of a classifier must be"),
+        (lambda: Estimator(logistic, view="samples"), "view of a classifier must be"),
         (lambda: Estimator(ridge, view="tokens"), "fit takes rows"),
         (lambda: Estimator(3), "with fit and predict"),
         (lambda: Estimator(ridge, examples=-1), "at least 1"),

@@ -285,7 +285,7 @@ def test_settings_out_of_range():
     ):
         with pytest.raises(UsageError, match=words):
             Module(len, **given)
-    with pytest.raises(UsageError, match="a torch module is needed, or make"):
+    with pytest.raises(UsageError, match="takes a torch module, or make"):
         Module(3)
 
 
