@@ -184,12 +184,16 @@ def reduce(
             raise UsageError("attention-to-lwr takes a folder of examples: leave out --a and --b")
         refuse_existing(path, force)
         refuse_unwritable(path)
+        if origin.is_file():
+            raise UsageError(f"{origin} is a file: attention-to-lwr takes a folder of examples")
         folder = read_folder(origin)
         converted = seen(folder.examples(0, folder.count))
         words = f"{len(converted)} samples of {folder.count} examples"
         apart = _written(path, converted, folder.instance, force)
         words += f"; the secret in {apart}" if folder.instance else ""
     else:
+        if isinstance(origin, Path) and origin.is_dir():
+            raise UsageError(f"{origin} is a folder: attention-to-lwr takes it")
         converted = sources.read_file(origin, spec)
         held = Held.of(Path(str(origin)), to_attention(converted, seed))
         made = write_folder(path, held, held.count, force=force)

@@ -58,7 +58,7 @@ _ADVICE = {
     "model",
     Outcome.FITTED: "the error on the held-out examples says how well, label noise included; of "
     "other layers it says nothing",
-    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
+    Outcome.UNJUDGED: "no secret is known, so the risk is not known; what the samples "
     "say of a claimed secret stands beside the claim",
     Outcome.NO_CLAIM: "it ran to its end and names no secret: mend what the reason says, else give "
     "more examples (a larger samples= if it was set), another seed or a stronger learner",

@@ -286,7 +286,7 @@ def _candidates(text: str) -> tuple[str, list[str]]:
     ends = rest.split("..")
     fits = len(ends) == 2 and key in (*_RISING, "q") and (key == "q") == rest.startswith("2^")
     wrong = f"--find {text[:60]}"
-    require(fits, f"{wrong}: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60")
+    require(fits, f"{wrong}: no step: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60")
     if key != "sigma":
         _, values = parse_range(text, "--find", _WIDEST)
         return key, values[::-1] if key == "q" else values

@@ -58,9 +58,14 @@ def estimate_words(found: Estimates) -> str:
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
         lines += [table(header, [_row(found, e) for e in applied]), ""]
+    models = dict.fromkeys(e.model for e in applied if e.model)
     cheapest = [f"{found.label(e)}, {cost_words(e)}" for e in found.leasts]
     said = f"The cheapest of these attacks is {cheapest[0]}" if cheapest else ""
     said += f"; without disputed heuristics it is {cheapest[1]}" if cheapest[1:] else ""
+    if len(models) > 1:  # whose units differ
+        least = (next(e for e in applied if e.model in (model, "")) for model in models)
+        each = (f"{e.name}, 2^{e.rank:.1f} ({m})" for m, e in zip(models, least, strict=True))
+        said = f"The cheapest of these attacks under each model: {'; '.join(each)}"
     more = ["", attack_words(found)] if found.detailed else []
     return "\n".join([*lines, wrap(f"{said}. {MEANING}" if said else MEANING), *more])
 
@@ -205,11 +210,13 @@ def contested_words(*every: Estimates) -> list[str]:
 
 def search_words(found: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
-    kind = "smallest" if found.least else "largest"
+    kind = "smallest" if found.least else "largest power of two" if found.key == "q" else "largest"
     title = f"{kind} {found.key} with {found.bits:g} bits: {found.value}"
+    if found.below is None:
+        title += ", where the range begins: others outside may have them too"
     checked = (
-        "Every attack that applies was estimated at these, and the level also holds at "
-        f"{found.key} = {', '.join(found.checked)}: estimates, and not lower bounds."
+        f"The level also holds at {found.key} = {', '.join(found.checked)}. These are estimates of "
+        "the attacks asked for, and not lower bounds."
     )
     lines = [
         title,

@@ -341,7 +341,7 @@ def _residuals(found: dict[str, Any]) -> str:
     if "residual_std" not in found:
         return ""
     return (
-        f"; residuals have standard deviation {found['residual_std']:.3g}, "
+        f"; residuals have standard deviation {found['residual_std']:.4g}, "
         f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
     ) + (
         f": the declared one does not hold, by {abs(off):.0f} standard errors"

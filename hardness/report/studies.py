@@ -69,8 +69,9 @@ def _beside(attacks: Sequence[AttackResult]) -> list[str]:
         formula = [found.beta, tries, found.d if found.beta else None, found.samples]
         taken = [_detail(attack, name) for name in ("block", "tries", "dimension", "samples")]
         taken[:3] = [value if by else None for value, by in zip(taken[:3], formula, strict=False)]
+        works = "fails" if SMALL in found.note else f"2^{found.rank:.1f}"
         rows += [
-            [name, _estimated(found), *_dashed(formula), f"2^{found.rank:.1f}", "-"],
+            [name, _estimated(found), *_dashed(formula), works, "-"],
             ["", "runs", *_dashed(taken), "-", number(attack.median("seconds"))],
         ]
     header = ["attack", "", "block", "tries", "dimension", "samples", "operations", "seconds"]
