@@ -97,12 +97,12 @@ def _estimated(
 
 def _least_row(estimates: Estimates | None) -> TableRow:
     """Give the columns of a table that name the attacks of least cost."""
-    least, other = (estimates.least, estimates.uncontested) if estimates else (None, None)
+    least, other = (estimates.least, estimates.undisputed) if estimates else (None, None)
     return {
         "least": estimates.label(least) if estimates and least else "-",
         "rop": f"{least.rop:.1f}" if least and least.rop else None,
         "beta": least.beta if least else None,
-        "uncontested": f"{other.name} {other.rank:.1f}" if other else "-",
+        "undisputed": f"{other.name} {other.rank:.1f}" if other else "-",
     }
 
 

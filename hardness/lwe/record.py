@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
-Standing = Literal["published", "contested"]
+Standing = Literal["published", "disputed"]
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
 _FIGURES = 20  # bits below which a count is written out
 
@@ -34,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     secret that are guessed; weight: how many of them are not 0, at most. d, m: dimension and
     samples of the lattice. delta: root Hermite factor. p, t: modulus and coordinates of a Fourier
     transform, or degree bound. search: how its cost is known to be the least. standing: whether the
-    formula stands or is contested. model, shape: what is assumed of lattice reduction.
+    formula stands or is disputed. model, shape: what is assumed of lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -199,14 +199,14 @@ class Estimates(Result):
         return next((e for e in self.ranked if e.applies), None)
 
     @property
-    def uncontested(self) -> Estimate | None:
+    def undisputed(self) -> Estimate | None:
         """The attack of least cost among those that nobody contests."""
         return next((e for e in self.ranked if e.applies and e.standing == "published"), None)
 
     @property
     def leasts(self) -> list[Estimate]:
         """The cheapest attack, and the cheapest undisputed attack if the first is disputed."""
-        return list(dict.fromkeys(e for e in (self.least, self.uncontested) if e))
+        return list(dict.fromkeys(e for e in (self.least, self.undisputed) if e))
 
     @property
     def ranked(self) -> list[Estimate]:
@@ -228,7 +228,7 @@ class Estimates(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {attack: ...}, "least", ...}."""
-        least, other = self.least, self.uncontested
+        least, other = self.least, self.undisputed
         claims = {
             c.quantity: {"value": write(c.value, ratio=True)}
             | {name: getattr(c, name) for name in ("vacuous", "parameters", "source")}
@@ -239,7 +239,7 @@ class Estimates(Result):
             **{key: getattr(self, key) for key in ("spec", "name", "level", "samples", "success")},
             "estimates": {self.label(e): e.to_dict() for e in self.estimates},
             "least": self.label(least) if least else None,
-            "least_uncontested": self.label(other) if other else None,
+            "least_undisputed": self.label(other) if other else None,
             "statistical_queries": queries,
         }
 
@@ -287,7 +287,7 @@ def _marked(problem: Estimates, e: Estimate | None) -> str | None:
         return None
     if e == problem.least:
         return Math(f"{bits}*", rf"\mathbf{{{bits}}}")
-    return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == problem.uncontested else bits
+    return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == problem.undisputed else bits
 
 
 def worded(spec: str, samples: int | None) -> str:

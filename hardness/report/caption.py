@@ -132,9 +132,9 @@ def estimates(found: "Estimates") -> str:
 
 def estimates_table(found: "EstimatesTable") -> str:
     """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
-    from hardness.report.cost import contested_words, settings_words
+    from hardness.report.cost import disputed_words, settings_words
 
-    said = "; ".join([*settings_words(*found.problems), *contested_words(*found.problems)])
+    said = "; ".join([*settings_words(*found.problems), *disputed_words(*found.problems)])
     return captioned(
         "Attacks: log2 of operations. Marked by * or in bold: the cheapest for a set; by †: the "
         "cheapest without disputed heuristics. Estimates by formulas, not bounds.",

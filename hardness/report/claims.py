@@ -394,7 +394,7 @@ def _reduction(certificate: "Certificate", claim: "Claim") -> str:
         f"LWE. From as many samples (a, <a, s> + e mod {q}), secrets of the same distribution, it "
         f"finds {'s' if binary else 's mod 2'} with probability at least {short(value)}. This "
         f"holds for every distribution of integers e, independent of a, with |e| <= {bound} and "
-        f"with e <= 0, and e >= 0, of probability 1/2 or more each. The solver reads the "
+        f"with 0 as a median. The solver reads the "
         f"hypothesis at {short(numbers['points'])} points and does not know the distribution. The "
         "assumption is "
         f"LWE(n={n}, q={q}, |e| <= {bound}) for some such distribution: if it alone has no solver "

@@ -17,7 +17,7 @@ MEANING = (
     "differ from attack to attack, and not lower bounds. `--attack NAME` prints all of an attack, "
     "or why it has no estimate."
 )
-_CONTESTED = "takes wrong guesses as independent, which [DP23] contests"
+_CONTESTED = "takes wrong guesses as independent, which [DP23] disputes"
 _MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 _ACROSS = 6  # attacks that stand side by side; more stand one a line, where sets are fewer
 _SYMBOLS = (
@@ -78,7 +78,7 @@ def attack_words(found: Estimates) -> str:
 
 def cost_words(e: Estimate) -> str:
     """Say in a line what an attack costs, with what speaks against taking it at its word."""
-    reserves = [e.kind, *[_CONTESTED] * (e.standing == "contested")]
+    reserves = [e.kind, *[_CONTESTED] * (e.standing == "disputed")]
     if e.beta is not None and e.beta < SMALL_BLOCK:
         reserves.append(f"too small for this model: it says little below block {SMALL_BLOCK}")
     if (e.sample_bits or 0.0) > _MANY_SAMPLES:
@@ -136,7 +136,7 @@ def _said(e: Estimate) -> str:
             text = f"{value:.3g}" if name == "prob" else str(value)
         parts.append(f"{symbol} {text}")
     least = e.search and f"least by: {e.search}"
-    more = [part for part in (least, e.note, _CONTESTED * (e.standing == "contested")) if part]
+    more = [part for part in (least, e.note, _CONTESTED * (e.standing == "disputed")) if part]
     return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
 
 
@@ -191,7 +191,7 @@ def grid_words(found: Grid) -> str:
 def table_words(found: EstimatesTable) -> str:
     """Write a table of problems and attacks, and what its marks mean."""
     marks = "*: the cheapest of these attacks; †: the cheapest without disputed heuristics"
-    below = "; ".join([marks, *contested_words(*found.problems)])
+    below = "; ".join([marks, *disputed_words(*found.problems)])
     rows = found._rows()
     head, lines = list(rows[0]), [[str(v or "-") for v in row.values()] for row in rows]
     if len(rows) < len(head) - 1 > _ACROSS:
@@ -201,10 +201,10 @@ def table_words(found: EstimatesTable) -> str:
     return "\n".join([*said, wrap(MEANING)])
 
 
-def contested_words(*every: Estimates) -> list[str]:
+def disputed_words(*every: Estimates) -> list[str]:
     """Name the attacks whose estimates are disputed; nothing if there are none."""
     applied = [e for found in every for e in found.estimates if e.applies]
-    names = dict.fromkeys(e.name for e in applied if e.standing == "contested")
+    names = dict.fromkeys(e.name for e in applied if e.standing == "disputed")
     return [f"disputed [DP23]: {', '.join(names)}"] if names else []
 
 

@@ -121,7 +121,7 @@ def refined(
     at = {key: float(np.ravel(value)[0]) for key, value in prices.items()}
     return others, {
         **{key: at[key] for key in ("rop", "red", "guess")},
-        "standing": "contested",
+        "standing": "disputed",
         "note": f"2^{max(0.0, at['count']):.1f} short vectors",
         "mem": at["number"] + math.log2(at["sieve"]),
         "sample_bits": float(lattice.parameters.label_bits(m)),

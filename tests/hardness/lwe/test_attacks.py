@@ -248,9 +248,9 @@ def test_the_least_is_none_above_and_a_hybrid_is_none_above_its_special_cases(sp
     found = of(spec, model=model)
     cost = {e.name: e.rank for e in found.estimates}
     assert found.least.rank == min(cost.values())
-    contested = ("dual_hybrid", "dual_guess")
-    others = {name: rank for name, rank in cost.items() if name not in contested}
-    assert found.uncontested.rank == min(others.values())
+    disputed = ("dual_hybrid", "dual_guess")
+    others = {name: rank for name, rank in cost.items() if name not in disputed}
+    assert found.undisputed.rank == min(others.values())
     assert cost["bdd_hybrid"] <= cost["bdd"] + 0.01
     assert cost["guess+usvp"] <= cost["usvp"] or "values" in found["guess+usvp"].reason
 
@@ -343,7 +343,7 @@ def test_several_problems_make_a_table_with_the_least_marked(hardness):
             rf"$\mathbf{{{e.rop:.1f}}}$"
             if e == found.least
             else rf"${e.rop:.1f}^{{\dagger}}$"
-            if e == found.uncontested
+            if e == found.undisputed
             else f"{e.rop:.1f}"
             for e in map(found.__getitem__, attacks[:3])
         ]
@@ -445,22 +445,22 @@ def test_a_higher_level_of_success_never_costs_less(spec):
 # ---- what counts as the least
 
 
-def test_beside_a_contested_least_stands_that_of_the_others():
+def test_beside_a_disputed_least_stands_that_of_the_others():
     found = of("ml-kem-512")
     words = " ".join(estimate_words(found).split())
-    assert (found.least.name, found.uncontested.name) == ("dual_hybrid", "bdd")
-    cost = f"about 2^{found.uncontested.rank:.1f} operations"
+    assert (found.least.name, found.undisputed.name) == ("dual_hybrid", "bdd")
+    cost = f"about 2^{found.undisputed.rank:.1f} operations"
     assert f"without disputed heuristics it is bdd, {cost}" in words
-    assert found.to_dict()["least_uncontested"] == "bdd"
+    assert found.to_dict()["least_undisputed"] == "bdd"
     listed = grid(KYBER, ["n=512"], samples=512, only=["dual_hybrid"])
-    assert "contested model" in grid_words(listed)
-    assert of("chhs-1024-25", attack="dual_guess").uncontested is None
+    assert "disputed model" in grid_words(listed)
+    assert of("chhs-1024-25", attack="dual_guess").undisputed is None
     both = of("ml-kem-512", attack=("dual_hybrid", "bdd"))
-    assert [row["known"] for row in both._rows()] == ["contested model", "heuristic model"]
+    assert [row["known"] for row in both._rows()] == ["disputed model", "heuristic model"]
     small = of("toy-80", attack=("guess+usvp",))
     assert [row["known"] for row in small._rows()] == ["too small for its model"]
     plain = of("toy-128")
-    assert plain.least == plain.uncontested
+    assert plain.least == plain.undisputed
     assert "of the others" not in estimate_words(plain)
 
 
