@@ -213,7 +213,7 @@ def test_a_certificate_in_latex_ends_with_a_sentence_and_its_sources(hardness):
     assert said.startswith(
         "For the family parity:d=32,\\allowbreak m=5: Every SQ learner needs at least 4531 "
         "queries to STAT(1/10) to reach relative risk 1/4 with probability 2/3 over a random "
-        "member, in the worst case over admissible answers \\cite{BFJKMR94}. Every SQ learner"
+        "member, in the worst case over admissible answers (after \\cite{BFJKMR94}). Every SQ"
     )
     assert re.findall(r"^% @\w+\{(\w+),$", said, re.M) == [
         "BFJKMR94", "CL24", "FGRVX17", "hardness"

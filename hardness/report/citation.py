@@ -54,7 +54,7 @@ def quotation(certificate: "Certificate") -> str:
 
 def _cite(source: str) -> str:
     """Cite a paper; what is ours is cited once, at the end."""
-    return "" if source in OURS.values() else f" \\cite{{{source}}}"
+    return "" if source in OURS.values() else f" (after \\cite{{{source}}})"
 
 
 @cache
