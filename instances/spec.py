@@ -127,7 +127,8 @@ def parse_stored(text: str) -> Family:
             if gone := withdrawn("family", name):
                 raise UnknownFamily(gone)
             said = unknown("family", name[:60], known())
-            raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
+            yours = "path.py:Name:key=value,.., or named by --family path.py:Name"
+            raise UnknownFamily(f"{said}; one of your own is {yours}")
         if Path(name).suffix in OF_DATA:
             raise UsageError(
                 f"SPEC must name a family, got {name[:200]}; `hardness learn` takes data of yours"

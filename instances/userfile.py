@@ -66,7 +66,7 @@ def split(text: str) -> FileName | None:
         return FileName(path=Path(parts["path"]), name=parts["name"], parameters=rest)
     if text.endswith(".py") or ".py:" in text:
         raise UsageError(
-            "functions of a file must be path.py:Name, Name being defined in the file, or "
+            "what a file defines must be path.py:Name, Name being defined in the file, or "
             f"path.py:Name:key=value,..., got '{text}'"
         )
     return None

@@ -7,7 +7,7 @@ choice of light or dark, and prints.
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -105,7 +105,8 @@ def page_of(path: Path) -> Page:
         if isinstance(found, Least):
             parts = list(_least_parts((found,), source))
             commands = [("the same thresholds", least_command(found))]
-            return _page(f"Thresholds of {found.spec}", source, (), parts, commands)
+            page = _page(f"Thresholds of {found.spec}", source, (), parts, commands)
+            return replace(page, runs=int(found.to_frame()["runs"].sum()))
     raise DamagedFile(
         f"{path} is no comparison, sweep, stress test or search of thresholds: of it `hardness "
         "report` prints a table, without --out"

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from instances.errors import DamagedFile, ToolkitError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 
 FORMAT = 1
 NAME = "runs.db"  # in the folder of a command
@@ -188,6 +188,8 @@ def identity(path: Path) -> tuple[int, int] | None:
 def _require_ours(path: Path) -> None:
     if not path.exists():
         raise DamagedFile(f"{path} does not exist")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: a sweep keeps its runs in a file, as {path}.db")
     if not is_cache(path):
         raise DamagedFile(f"{path} holds no runs: it is no file of `hardness sweep` or a folder's")
     with contextlib.closing(

@@ -116,7 +116,7 @@ def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
 def test_a_family_is_known_for_a_while(signed):
     with own_families(["signed.py:SignedMajority"]):
         assert parse_stored(SPEC).size == 448
-    with pytest.raises(UsageError, match="name one of your own by --family"):
+    with pytest.raises(UsageError, match="or named by --family"):
         parse_stored(SPEC)
 
 

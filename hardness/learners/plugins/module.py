@@ -6,10 +6,12 @@ A tenth of the examples is held out. The weights that do best on it are kept.
 import copy
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +29,7 @@ Array = NDArray[Any]
 Details = dict[str, Any]
 Batches = Iterator[tuple[Array, Array]]
 _AT_ONCE = 4096  # rows in a prediction, and examples held out, at most
+_MIXES = "is it random in evaluation, or does it mix examples without batch_first=True?"
 _LOOKS = 50  # at the held-out examples, in all steps
 
 
@@ -150,14 +153,14 @@ class Module(Viewed):
             made = predict(x)
             fits, gives = made.shape in (y.shape, (*y.shape, 1)), f"it gives {made.shape}"
         except (RuntimeError, ValueError, IndexError, TypeError, AssertionError) as error:
-            gives = " ".join(str(error).split())
+            gives = " ".join(f"{type(error).__name__}: {error}".split()) + _place(error)
         require(
             fits,
-            f"{name} does not map {x.shape} to {y.shape} ({gives}): make it of that size, or name "
-            "another view, as in Module(net, view='flat')",
+            f"{name} does not map {x.shape} to {y.shape} ({gives}): mend that line, make it of "
+            "that size, or name another view, as in Module(net, view='flat')",
         )
         apart = np.allclose(predict(x[:1]), made[:1], rtol=1e-3, atol=1e-3, equal_nan=True)
-        require(apart, f"{name} mixes the examples of a batch: has it batch_first=True?")
+        require(apart, f"{name} gives other outputs for a row in another batch: {_MIXES}")
         require(any(p.requires_grad for p in net.parameters()), f"{self.name} has no parameters")
         return net
 
@@ -240,3 +243,12 @@ def is_module(value: Any) -> bool:
     nn = getattr(sys.modules.get("torch"), "nn", None)  # where it is not imported, nothing is of it
     kind = value if inspect.isclass(value) else type(value)
     return nn is not None and issubclass(kind, nn.Module)
+
+
+def _place(error: BaseException) -> str:
+    """Name the last line of a user's file that an error passed; nothing if it passed none."""
+    ours = str(Path(__file__).parent)
+    for step in reversed(traceback.extract_tb(error.__traceback__)):
+        if "site-packages" not in step.filename and not step.filename.startswith(ours):
+            return f", in line {step.lineno} of {Path(step.filename).name}"
+    return ""

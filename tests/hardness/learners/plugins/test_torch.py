@@ -255,7 +255,7 @@ def test_modules_that_do_not_fit(torch):
         (lambda: 3, "Module: a int was made: a torch module is needed"),
         (lambda: nn.LSTM(8, 8), r"^LSTM does not map .* got tuple\)"),
         (lambda: nn.Identity(), "has no parameters"),
-        (lambda: nn.TransformerEncoderLayer(8, 2), "mixes the examples of a batch: has it batch"),
+        (lambda: nn.TransformerEncoderLayer(8, 2), "mix examples without batch_first=True"),
     ]:
         with pytest.raises(UsageError, match=words):
             learned(Module(make, name="net"), "parity:d=8,m=3", 100)
