@@ -156,8 +156,8 @@ class Module(Viewed):
             gives = " ".join(f"{type(error).__name__}: {error}".split()) + _place(error)
         require(
             fits,
-            f"{name} does not map {x.shape} to {y.shape} ({gives}): mend that line, make it of "
-            "that size, or name another view, as in Module(net, view='flat')",
+            f"{name} does not map {x.shape} to {y.shape} ({gives}): make it of that "
+            "size, or name another view, as in Module(net, view='flat')",
         )
         apart = np.allclose(predict(x[:1]), made[:1], rtol=1e-3, atol=1e-3, equal_nan=True)
         require(apart, f"{name} gives other outputs for a row in another batch: {_MIXES}")
