@@ -14,7 +14,7 @@ from hardness.lwe.record import Estimate
 from hardness.report.run import claim_words, unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks, estimate_of
-from hardness.runs.distinguish import WORLDS, Distinction
+from hardness.runs.distinguish import WORLDS, Distinction, advantage_interval
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import ATTACKS
 from hardness.runs.run import Cost
@@ -206,9 +206,12 @@ def _verdict(found: Distinction) -> str:
             "The interval lies below 0: the learner accepts coins more often than members, which "
             "happens by chance alone where both are accepted rarely. Nothing is learned."
         )
+    # The shortest that trials can give: all members are accepted, and no coins.
+    few = advantage_interval(each, 0, each, found.confidence)[0] <= 0
+    more = f"No result of {2 * each} trials excludes 0: give more." * few
     return (
         "The interval contains 0: nothing is shown, neither that the learner tells members from "
-        "coins within this budget nor that it cannot. More trials make it shorter."
+        f"coins within this budget nor that it cannot. {more or 'More trials make it shorter.'}"
     )
 
 

@@ -153,7 +153,9 @@ def read_sweep(source: Path | Mapping[str, Any]) -> Sweep:
     try:
         text = disk.read_text(source, _MOST_BYTES)
     except DamagedFile as error:
-        raise UsageError(f"{error}: a sweep file (TOML) is needed, of a page or so") from error
+        raise UsageError(
+            f"{error}: a sweep file (TOML) is needed: docs/sweeps.md shows one"
+        ) from error
     return read_text(text.removeprefix("\ufeff"), str(source)[:200])
 
 

@@ -280,3 +280,10 @@ def test_the_interval_of_the_accuracy_is_that_of_hoeffding():
     radius = math.sqrt(math.log(2 / 0.1) / (2 * tested))
     assert found.accuracy == 0.5
     assert found.accuracy_interval == pytest.approx((0.5 - radius, 0.5 + radius))
+
+
+def test_too_few_trials_to_exclude_0_are_named():
+    """Of a learner without claims: with 12 trials at most 6 of 6 and 0 of 6 can come out."""
+    for trials, words in ((12, "No result of 12 trials excludes 0"), (14, "More trials make it")):
+        found = distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1"), trials=trials)
+        assert words in " ".join(distinction_words(found).split())
