@@ -113,7 +113,7 @@ EVERYWHERE = [  # one of a kind
     *(answers(what, LATE) for what in ("text_hangs", "hangs_in_predict")),
     answers("exits_in_predict", Outcome.CRASHED, exit_code=6),
     does("sys_exit", Outcome.CRASHED, exit_code=4),
-    does("patches", NOTHING, forged=True),
+    _case("patches:Patches", NOTHING, None, {"forged": True}),
     does("stops", LATE),
     does("junk", Outcome.CRASHED),
     does("forged_pickle", Outcome.CRASHED),  # which the parent does not read

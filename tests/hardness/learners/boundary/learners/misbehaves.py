@@ -98,16 +98,6 @@ def say(content, length=None):
     os.write(int(sys.argv[2]), struct.pack("!i", length or len(content)) + content)
 
 
-def patches(oracle):
-    """The judge, numpy, the messages and the oracle: those of its own process alone."""
-    import hardness.learners.child as child
-    import hardness.runs.run as judge
-
-    judge.judge = judge.measure = np.mean = np.random.default_rng = None
-    type(oracle.family).trivial_risk = 10**9
-    child.reported = lambda details: b'{"forged": true}'
-
-
 def above(send, pid, number):
     """To the process above, which is the first of its sandbox."""
     send(pid, number)
