@@ -29,7 +29,6 @@ Array = NDArray[Any]
 Details = dict[str, Any]
 Batches = Iterator[tuple[Array, Array]]
 _AT_ONCE = 4096  # rows in a prediction, and examples held out, at most
-_MIXES = "is it random in evaluation, or does it mix examples without batch_first=True?"
 _LOOKS = 50  # at the held-out examples, in all steps
 
 
@@ -160,7 +159,8 @@ class Module(Viewed):
             "size, or name another view, as in Module(net, view='flat')",
         )
         apart = np.allclose(predict(x[:1]), made[:1], rtol=1e-3, atol=1e-3, equal_nan=True)
-        require(apart, f"{name} gives other outputs for a row in another batch: {_MIXES}")
+        why = "is it random, or does it mix examples without batch_first=True?"
+        require(apart, f"{name} gives other outputs for a row in another batch: {why}")
         require(any(p.requires_grad for p in net.parameters()), f"{self.name} has no parameters")
         return net
 
@@ -247,8 +247,7 @@ def is_module(value: Any) -> bool:
 
 def _place(error: BaseException) -> str:
     """Name the last line of a user's file that an error passed; nothing if it passed none."""
-    ours = str(Path(__file__).parent)
     for step in reversed(traceback.extract_tb(error.__traceback__)):
-        if "site-packages" not in step.filename and not step.filename.startswith(ours):
+        if "site-packages" not in step.filename and step.filename != __file__:
             return f", in line {step.lineno} of {Path(step.filename).name}"
     return ""

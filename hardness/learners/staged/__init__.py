@@ -8,35 +8,26 @@ outside of its theorem; `mode=paper` has the body itself (`paper.py`).
 [CL24]
 """
 
-from hardness.learners.fitting import Data, StageFailed, StageReport
-from hardness.learners.staged.agreement import agreement
-from hardness.learners.staged.diagnosis import diagnose
-from hardness.learners.staged.hull import constraints, hull
-from hardness.learners.staged.learner import Staged
-from hardness.learners.staged.moment import moment
-from hardness.learners.staged.net import grid, net
-from hardness.learners.staged.polish import polish, prune
-from hardness.learners.staged.projection import project
-from hardness.learners.staged.refine import refine
-from hardness.learners.staged.single import single
-from hardness.learners.staged.span import span
-
-__all__ = [
-    "Data",
-    "StageFailed",
-    "StageReport",
-    "Staged",
-    "agreement",
-    "constraints",
-    "diagnose",
-    "grid",
-    "hull",
-    "moment",
-    "net",
-    "polish",
-    "project",
-    "prune",
-    "refine",
-    "single",
-    "span",
-]
+from hardness.learners.fitting import (
+    Data as Data,
+)
+from hardness.learners.fitting import (
+    StageFailed as StageFailed,
+)
+from hardness.learners.fitting import (
+    StageReport as StageReport,
+)
+from hardness.learners.staged.agreement import agreement as agreement
+from hardness.learners.staged.diagnosis import diagnose as diagnose
+from hardness.learners.staged.hull import constraints as constraints
+from hardness.learners.staged.hull import hull as hull
+from hardness.learners.staged.learner import Staged as Staged
+from hardness.learners.staged.moment import moment as moment
+from hardness.learners.staged.net import grid as grid
+from hardness.learners.staged.net import net as net
+from hardness.learners.staged.polish import polish as polish
+from hardness.learners.staged.polish import prune as prune
+from hardness.learners.staged.projection import project as project
+from hardness.learners.staged.refine import refine as refine
+from hardness.learners.staged.single import single as single
+from hardness.learners.staged.span import span as span
