@@ -229,3 +229,23 @@ def test_a_page_shows_thresholds_with_the_numbers_of_the_picture(tmp_path):
         middle = "–" if known["least"] is None else f"{known['least']}"
         assert one[2:6] == ["examples", middle, known["interval"], known["range"]]
     assert f"hardness figure least {tmp_path}" in says.words
+
+
+def test_a_page_of_thresholds_counts_its_runs_and_lists_none(hardness, tmp_path):
+    out = tmp_path / "t"
+    hardness(
+        "least",
+        "parity:d=6,m=1",
+        "--learner",
+        "elimination",
+        "--seeds",
+        6,
+        "--jobs",
+        1,
+        "--out",
+        "t",
+    )
+    page = page_of(out)
+    assert page.runs == int(read_runs(out).to_frame()["runs"].sum()) > 0
+    assert "The first" not in render(page)
+    assert "<h2>Runs</h2>" not in render(page)
