@@ -28,7 +28,6 @@ from instances.listedfunctions import Functions, ListedFunctions, Origin, class_
 from instances.numbers import write
 from instances.parameters import (
     arguments,
-    build,
     canonical,
     is_readable,
     is_written,
@@ -141,7 +140,7 @@ def parse_stored(text: str) -> Family:
 @lru_cache(8)  # their tables may be large
 def _built(kind: type[Family], text: str, ours: bool) -> Family:
     """Make a family once: runs on it share what it has computed, as a mean over its members."""
-    family: Family = build(kind, text, kind.name, kind.example)
+    family = kind(**arguments(kind, text, kind.name, kind.example))
     if ours:
         return family
     family.check()

@@ -23,16 +23,11 @@ from instances.result import Cited, Math, Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
-_MAX_VALUE, _NEAR = (
-    1 << 59,
-    512,
-)  # values that are tried, and how far from one the next is looked for
+_MAX_VALUE, _NEAR = 1 << 59, 512  # that is tried, and how far from one the next is looked for
 _NAMES = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms
 _KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
-LeastAndNext = tuple[
-    int | None, int | None
-]  # the least value that is right, and the next lower one
+LeastAndNext = tuple[int | None, int | None]  # the least value that is right, the next lower one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
