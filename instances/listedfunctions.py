@@ -289,12 +289,12 @@ class ListedFunctions(Coded):
         """Make the functions of some parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
         self.spec_values: Mapping[str, Any] = defaults | given
-        self.given = self.origin.functions(self.spec, given)
-        self.d = self.given.d + 1
+        self.listed = self.origin.functions(self.spec, given)
+        self.d = self.listed.d + 1
 
     def check(self) -> None:
         """Refuse functions that are not two-valued, or too many points."""
-        _tables(self.given)
+        _tables(self.listed)
 
     def __eq__(self, other: object) -> bool:
         """Compare classes and parameters."""
@@ -307,7 +307,7 @@ class ListedFunctions(Coded):
     @property
     def size(self) -> int:
         """How many there are."""
-        return len(self.given.functions)
+        return len(self.listed.functions)
 
     def members(self) -> Any:
         """List them in the order of the file."""
@@ -319,11 +319,11 @@ class ListedFunctions(Coded):
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Look values up."""
-        found: NDArray[np.bool_] = _tables(self.given)[secret[0]]
+        found: NDArray[np.bool_] = _tables(self.listed)[secret[0]]
         return found[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
 
     def _tabled(self) -> Iterator[NDArray[np.float64]]:
-        return (np.where(row, -1.0, 1.0) for row in _tables(self.given))
+        return (np.where(row, -1.0, 1.0) for row in _tables(self.listed))
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Refuse: raises UsageError."""

@@ -311,22 +311,8 @@ class Profile(Symmetric):
     rho: Fraction = Fraction(3)
 
     def check(self) -> None:
-        """Refuse a constant profile, and a family of one member; raises UsageError."""
+        """Write g in its canonical form; refuse a constant one, and a family of one member."""
         super().check()
-        self.require_profile()
-        require(
-            self.m <= self.d - 2,
-            f"m must be between 1 and {self.d - 2} for d = {self.d}, got {self.m}: there is one "
-            "member only, nothing is hidden",
-        )
-
-    @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile g(0) .. g(m)."""
-        return profile(self.g, self.m)
-
-    def require_profile(self) -> None:
-        """Refuse a constant g; write g in its canonical form."""
         values, text = self.values, self.g.replace(" ", "")
         text = spelling(values) if text.startswith("[") else text
         object.__setattr__(self, "g", Profiled(text))
@@ -340,6 +326,16 @@ class Profile(Symmetric):
             f"labels must take at most 256 values, got {len(self.levels)} of g={self.g} with "
             f"noise={self.noise}: lower m",
         )
+        require(
+            self.m <= self.d - 2,
+            f"m must be between 1 and {self.d - 2} for d = {self.d}, got {self.m}: there is one "
+            "member only, nothing is hidden",
+        )
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -387,4 +387,4 @@ def functions_of(spec: str) -> Functions | None:
     kind = kind_of(name)
     if kind is None or not issubclass(kind, ListedFunctions):
         return None
-    return kind(**arguments(kind, rest, name, kind.example)).given
+    return kind(**arguments(kind, rest, name, kind.example)).listed

@@ -129,7 +129,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     ('1,2', '1,3')
     """
     if isinstance(family, ListedFunctions):
-        return functions(family.given, members)
+        return functions(family.listed, members)
     coded = family.factor or family.refuse("factor")
     secrets = coded.listed_members(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
