@@ -22,18 +22,9 @@ from tests.proofs import of_functions
 from tests.truth import enumerated
 
 MAJORITIES = str(Path(__file__).parents[3] / "docs/examples/majorities.py:threes")
-SPECS = [
-    "parity:d=24,m=3",
-    "parity:d=70,m=4,noise=0.1",
-    "parity:d=3,m=2",
-    "profile:g=majority,d=20,m=3",
-    "profile:g=[3,3,-1,-1],d=20,m=3",
-    "profile:g=[0,1/3,2/3,1],d=20,m=3",
-    "lwr:n=3,q=8,p=4,secret=ternary",
-    "lwe:n=2,q=5,sigma=1",
-    "lpn:n=12,noise=0.1",
-    "hidden:d=8,hard=2,nice=1",
-    "direction:m=2,d=8",
+SPECS = [  # beside those of tests/test_matrix.py
+    *("parity:d=70,m=4,noise=0.1", "parity:d=3,m=2", "lwe:n=2,q=5,sigma=1"),
+    *("profile:g=[3,3,-1,-1],d=20,m=3", "profile:g=[0,1/3,2/3,1],d=20,m=3"),
 ]
 
 
