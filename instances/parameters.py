@@ -233,8 +233,8 @@ def listed(kind: Any) -> list[Field[Any]]:
     if (own := getattr(kind, "spec_fields", None)) is not None:
         return list(own)
     own = inspect.get_annotations(kind if isinstance(kind, type) else type(kind))
-    given = [f for f in fields(kind) if f.init]
-    return sorted(given, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
+    readable = [f for f in fields(kind) if f.init]
+    return sorted(readable, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
 
 
 def is_readable(kind: type[Any]) -> bool:

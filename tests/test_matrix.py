@@ -95,7 +95,7 @@ def test_certificates_check_and_sampling_agrees(spec):
 
 @pytest.mark.parametrize("spec", sorted(set(SPECS) - set(CERTIFIED)))
 def test_what_claims_no_bound_gets_no_certificate(spec):
-    with pytest.raises(UsageError, match="lacks `factor`"):
+    with pytest.raises(UsageError, match=r"no certificate for .*: no bound"):
         certify(parse(spec))
 
 

@@ -104,14 +104,16 @@ class Formula:
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
     """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
-    found = {}
+    by_quantity = {}
     for claim in certificate.claims:
         forms = _forms(certificate, claim)
         if (expression := forms.formula()) is not None:
             condition = forms.sympify(forms.r()) if claim.quantity.endswith("-queries") else None
             expression = forms.sympify(expression)
-            found[claim.quantity] = Formula(claim, expression, forms.domain, forms.names, condition)
-    return found
+            by_quantity[claim.quantity] = Formula(
+                claim, expression, forms.domain, forms.names, condition
+            )
+    return by_quantity
 
 
 class _Forms:
@@ -324,19 +326,19 @@ class _Parities(_Places):
 class _Residues(_Forms):
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         problem, name = self.problem, getattr(self.family, "name", "")
-        found: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
+        parameters: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
         self.flips = name == "lpn"
         if not self.flips:
-            found["q"] = problem.q, "the modulus"
+            parameters["q"] = problem.q, "the modulus"
         if problem.h:
-            found["h"] = problem.h, "entries that are not 0"
+            parameters["h"] = problem.h, "entries that are not 0"
         if self.flips:
-            found["eta"] = self.family.noise, "the rate of flips"
+            parameters["eta"] = self.family.noise, "the rate of flips"
         if name == "lwr":
-            found["p"] = problem.levels, "intervals of Z_q"
+            parameters["p"] = problem.levels, "intervals of Z_q"
         if problem.q % 2:
-            found["bits"] = problem.bits, "of the number that is an entry of a, mod q"
-        return found
+            parameters["bits"] = problem.bits, "of the number that is an entry of a, mod q"
+        return parameters
 
     def q(self) -> Any:
         return self.constant(2) if self.flips else self.at("q")
