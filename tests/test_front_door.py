@@ -223,8 +223,6 @@ def test_thresholds_of_an_object(tmp_path):
     tried = {one.n for each in (*found.pilots, *found.thresholds) for one in each.tried}
     assert (cell.learner, set(asked) - {10_000}) == ("votes", tried)  # which is to warm it up
     assert 4 <= cell.least <= 128
-    [again] = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256, jobs=2).cells
-    assert again.interval == cell.interval
     for wrong, how, said in (
         ([votes, votes], {}, "two learners are called votes"),
         (3.5, {}, "the object given is a float"),
