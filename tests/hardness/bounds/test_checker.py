@@ -207,7 +207,10 @@ def chain_of(examples, bound="3", terms=None, **problem):
 
 
 def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
-    claim, apart = chain_of(4), 2 * (HALF - 2 * Fraction(1, 5)) ** 2 * Fraction(14426, 10_000)
+    near = Fraction(249_999, 10**6)
+    claim, apart = chain_of(4, terms={"risk": str(near)}), 2 * (HALF - 2 * near) ** 2
+    apart *= Fraction(14426, 10_000)
+    assert math.e > 2**1.4426
     assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
     assert claim.numbers["guess"] == Fraction(1, 7)  # of s mod 2 that are not 0, all as likely
     last = claim.parameters["horizon"]
@@ -218,6 +221,7 @@ def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
 def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
     assert chain_of(1, bound="16").value > 0
     assert "at most q/(2p) = 16" in refused(chain_of, 1, "17")
+    assert "at most q/(2p) = 8" in refused(lambda: chain_of(1, "9", {"risk": "1/100"}, parts=4))
     assert "below 1/4 for 2 labels" in refused(chain_of, 1, "3", {"risk": "1/4"})
     assert "2^-40" in refused(chain_of, 1, "3", {"success": checker.written(residues.SLACK)})
     assert "so long a secret" in refused(lambda: chain_of(1, n=1 << 18))
