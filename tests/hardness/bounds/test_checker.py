@@ -189,7 +189,7 @@ def test_coefficients_of_a_power_and_the_law_of_vectors_by_enumeration():
         heaviest = max((m for w, m in masses if w >= cut), default=0)
         assert Fraction(tiers[0][1], total) == Fraction(8**many, whole * 2**cut)
         assert Fraction(tiers[0][1], total) >= Fraction(heaviest, whole)
-    assert "likelier" in refused(residues.power_law, [(0, 2, 1, 0), (2, 1, 1, 0)], 1, 1, HALF, 0)
+    assert "likelier" in refused(residues.power_law, [(0, 8, 1, 0), (4, 1, 1, 0)], 1, 1, HALF, 0)
     assert "too long" in refused(residues.power_law, groups, 1, 1 << 24, HALF, 0)
     assert "too long" in refused(residues.lifted_law, 1 << 12, 1 << 12, 4, 2)
 
@@ -207,11 +207,13 @@ def chain_of(examples, bound="3", terms=None, **problem):
 
 
 def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
-    near = Fraction(249_999, 10**6)
-    claim, apart = chain_of(4, terms={"risk": str(near)}), 2 * (HALF - 2 * near) ** 2
-    apart *= Fraction(14426, 10_000)
     assert math.e > 2**1.4426
-    assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
+    for p in (2, 4):
+        near = Fraction(3, 4 * (p**2 - 1)) - Fraction(1, 10**6)
+        claim = chain_of(4, parts=p, terms={"risk": str(near)})
+        apart = 2 * (HALF - 2 * near * (p**2 - 1) / 3) ** 2 * Fraction(14426, 10_000)
+        assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
+    claim = chain_of(4)
     assert claim.numbers["guess"] == Fraction(1, 7)  # of s mod 2 that are not 0, all as likely
     last = claim.parameters["horizon"]
     assert chain_of(last).value > 0 == chain_of(last + 1).value
