@@ -131,7 +131,8 @@ def test_codes_are_what_they_claim():
                                 ({"field": 3}, 0, 4), ({"field": 2}, 1, 2), ({"field": 5}, 1, 2),
                                 ({"field": 4}, 1, 2), (pair, 0, 2), (pair, 1, 3), (pair, 1, 1),
                                 ([[0, 1]], 1, 1), ([[0, 1, 1]], 1, 1), ([[0, 1, 9]], 1, 1),
-                                (pair, 3, 2)):  # fmt: skip
+                                (pair, 3, 2), ([[0, 1, 2], [3, 4]], 0, 2),
+                                ([[0, 1, 2], [0, 1, 3], [4, 5, 6]], 1, 3)):  # fmt: skip
         refused(size_of, sets, overlap, size)
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
     near = {"sets": pair, "overlap": 1, "size": "2"}
@@ -270,6 +271,17 @@ def test_the_heaviest_member_is_the_heaviest_tier_times_what_is_one():
     assert named.heaviest(Members(count=7)) == Fraction(1, 7)
     none = theorem.Law([], lost=1, total=1, as_one=1)
     assert "has no members" in refused(named.heaviest, Members(count=3, law=none))
+
+
+def test_features_are_counted_from_none():
+    gram = theorem.Gram(
+        top=HALF, least=HALF * 2, scale=2, moves=HALF, moves01=None, general=True,
+        spectrum=[(Fraction(1, 4), 2), (Fraction(1, 8), 9)],
+    )  # fmt: skip
+    for risk, few in (("3/4", 0), ("1/2", 0), ("15/32", 1), ("7/16", 2), ("27/64", 3)):
+        goal = {**TERMS, "success": "1/2", "risk": risk, "about": {"kernel": {}}}
+        [claim] = named.features(Members(count=8), gram, theorem.read_terms(goal))
+        assert claim.value == few
 
 
 def test_steps_that_see_nothing_are_not_bounded():

@@ -177,6 +177,7 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
+    refused("missing", hidden_sets.every_set, small, c, HALF, {**nothing, "enough": "10"})
     right = every_set(Johnson(problem=small), HALF)
     few = {**nothing, "caps": ["0", "0"]}
     refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
