@@ -282,6 +282,9 @@ def test_features_are_counted_from_none():
         goal = {**TERMS, "success": "1/2", "risk": risk, "about": {"kernel": {}}}
         [claim] = named.features(Members(count=8), gram, theorem.read_terms(goal))
         assert claim.value == few
+    goal = theorem.read_terms({**TERMS, "about": {"kernel": {"features": "3"}}})
+    error, _ = named.features(Members(count=8), gram._replace(mean=Fraction(3, 2)), goal)
+    assert error.value == (Fraction(3, 2) - (HALF + Fraction(1, 8)) / 8) / 2
 
 
 def test_steps_that_see_nothing_are_not_bounded():
