@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
     "sphinx_click",
     "navigation",
     "docstrings",
@@ -53,6 +54,7 @@ autodoc_default_options = {"members": True, "undoc-members": True, "special-memb
 autodoc_member_order = "bysource"
 autosummary_generate = False  # tables alone
 autodoc_typehints_format = "short"
+napoleon_google_docstring = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
