@@ -282,6 +282,7 @@ def test_what_does_not_fit_is_one_line(wrong, said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_may_use_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

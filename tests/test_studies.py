@@ -135,13 +135,11 @@ def short(monkeypatch):
     )
 
 
-LONG = {name: pytest.mark.slow for name in ("in_context", "spectra", "sums")}
+LONG = dict.fromkeys(("in_context", "spectra", "sums"), pytest.mark.slow)
 LONG["stages"] = pytest.mark.weekly
 
 
-@pytest.mark.parametrize(
-    "subject", [pytest.param(s, marks=LONG[s] if s in LONG else ()) for s in SUBJECTS]
-)
+@pytest.mark.parametrize("subject", [pytest.param(s, marks=LONG.get(s, ())) for s in SUBJECTS])
 def test_each_statement_runs_at_a_small_setting(short, subject):
     for name, whole in load(subject).items():
         assert set(SMALL[name]) == set(whole.settings[0])

@@ -105,11 +105,16 @@ def test_a_mean_that_is_not_0_is_taken_out():
 @pytest.mark.parametrize(
     ("learner", "spec"),
     [
-        ("dual", "lwe:n=10,q=254,sigma=2,secret=ternary"),
         ("dual", "lwe:n=8,q=263,sigma=1,secret=gaussian,spread=1"),
-        ("dual:zeta=20,weight=3", SPARSE),
         ("dual:zeta=12,weight=3", TERNARY),
         ("dual:zeta=8,weight=8", "lwr:n=16,q=256,p=64,secret=binary"),
+        *(
+            pytest.param(*one, marks=pytest.mark.weekly)
+            for one in (
+                ("dual", "lwe:n=10,q=254,sigma=2,secret=ternary"),
+                ("dual:zeta=20,weight=3", SPARSE),
+            )
+        ),
     ],
 )
 def test_planted_secrets_are_found(learner, spec):

@@ -63,6 +63,7 @@ def test_quick_numbers_are_what_their_command_makes(hardness, picture):
     assert not _same({**made, "spec": "another"}, stored)
 
 
+@pytest.mark.slow
 def test_numbers_are_made_in_a_scratch_folder():
     (sda,) = (p for p in PICTURES if p.image == "sda")
     assert _same(_timeless(sda.made_again()), _timeless(read_json(sda.data)))

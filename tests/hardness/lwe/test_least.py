@@ -235,7 +235,7 @@ CASES = {
 }
 
 
-MORE = {name: pytest.mark.weekly for name in ("guess+usvp, matzov", "bdd_hybrid, flat")}
+MORE = dict.fromkeys(("guess+usvp, matzov", "bdd_hybrid, flat"), pytest.mark.weekly)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=MORE.get(n, ())) for n in CASES])
