@@ -1,5 +1,6 @@
 """`import hardness`: each function, what it gives back, and errors as commands say them."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -291,3 +292,21 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert done.stdout == "3\n"
+
+
+FUNCTIONS = [
+    getattr(room, name)
+    for room in (h, h.datasets)
+    for name in getattr(room, "__all__", ("make", "torch", "stream", "prompts", "prompt_loss"))
+    if inspect.isfunction(getattr(room, name))
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_a_docstring_says_what_each_parameter_is_and_what_comes_back(function):
+    sections = re.split(r"\n\n(\w+)\n-+\n", inspect.getdoc(function))
+    said = dict(zip(sections[1::2], sections[2::2], strict=True))
+    heads = re.findall(r"^(\S.*?)(?: : .+)?$", said.get("Parameters", ""), re.M)
+    named = [name.lstrip("*") for head in heads for name in head.split(", ")]
+    assert sorted(named) == sorted(inspect.signature(function).parameters)
+    assert re.match(r"\S.*\n    \S", said["Returns"])
