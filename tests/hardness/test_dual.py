@@ -11,11 +11,10 @@ import pytest
 from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
 from hardness.attacks.lattice import reduce
 from hardness.learners import Outcome
-from hardness.oracles import Budget
-from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import ToolkitError, limits, parse
 from instances.samples import draw_samples
+from tests.conftest import learn
 
 SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
 TERNARY = "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"
@@ -26,10 +25,6 @@ def drawn(spec, count=60, seed=0):
     instance = parse(spec).instance(seed)
     secret = instance.family.to_linear(instance.hidden.secret)
     return draw_samples(instance, count), np.array(secret)
-
-
-def learn(learner, spec, seed=0, **budget):
-    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
 # ---- rows and sums
