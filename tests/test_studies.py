@@ -149,6 +149,7 @@ def test_each_statement_runs_at_a_small_setting(short, subject):
         assert finding.digest in str(finding)
 
 
+@pytest.mark.slow
 def test_tables_of_softmax_of_optimizers_and_of_minima_are_those_of_small_studies():
     told = softmax.study(UNIT, [1], [2], prompts=200, fresh=2000, steps=25).splitlines()
     free = next(

@@ -35,6 +35,7 @@ def test_every_picture_of_the_docs_is_listed():
     assert len(PICTURES) <= 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "picture", [p for p in PICTURES if p.figure], ids=lambda picture: picture.image
 )
