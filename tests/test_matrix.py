@@ -90,12 +90,14 @@ def supported(learner):
 def test_certificates_check_and_sampling_agrees(spec):
     family = parse(spec)
     check(json.loads(json.dumps(certify(family).to_dict())))
-    verify(family, members=20, samples=20_000).require()
+    found = verify(family, members=20, samples=20_000)
+    found.require()
+    assert found.layer.members > 0
 
 
 @pytest.mark.parametrize("spec", sorted(set(SPECS) - set(CERTIFIED)))
 def test_what_claims_no_bound_gets_no_certificate(spec):
-    with pytest.raises(ToolkitError, match=r"no certificate for|no claim|: "):
+    with pytest.raises(UsageError, match=r"no certificate for .*: no bound"):
         certify(parse(spec))
 
 

@@ -262,22 +262,21 @@ def _certified(
     """Certify a family by its formulas where it has them, else listed members by their tables."""
     from hardness.bounds import certify as made_of
     from hardness.bounds.certificate import NoClaim
-    from hardness.bounds.certify import enumerated
+    from hardness.bounds.certify import certified_problem, enumerated
     from hardness.bounds.members import read_members
     from hardness.report.certificate import why_nothing
 
-    functions = read_members(sources.functions(source), listed["members"])
-    what: Members | None = functions
+    what = read_members(sources.functions(source), listed["members"])
     if what is None:
         family = sources.target(source)[0]
-        what = enumerated(family, listed["members"])
-        if what is None:
+        if certified_problem(family):
             for name, usual in _LISTED.items():
                 if listed[name] != usual:
                     raise UsageError(
                         f"--{name} does not apply to {named}: it is a spec or an instance"
                     )
             return made_of(family, terms)
+        what = enumerated(family, listed["members"])
     size = len(what.names) << what.n
     with progress.counted(size, "evaluating members") as bar:
         made = made_of(what, terms, centred=listed["centred"], progress=bar)

@@ -243,9 +243,9 @@ def functions(source: object) -> str:
     """
     from instances.spec import spec_of_object
 
-    if isinstance(source, str | PathLike) or hasattr(source, "instance"):
-        return text_of(source)
-    return spec_of_object(source) or ""
+    if isinstance(source, str | PathLike):
+        return str(source)
+    return "" if hasattr(source, "instance") else spec_of_object(source) or ""
 
 
 def names(given: "Learners") -> tuple[str, ...]:
