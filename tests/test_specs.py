@@ -151,6 +151,7 @@ LEARNERS = [
     *((text, "must be ") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
     ("modlinear:checks=7", "must be at least 8, got 7"),
     ("staged:mode=theory", "practical or paper"),
+    ("staged:heads=-1", "heads must be at least 0, got -1"),
     *((f"mine.py{end}", "must be path.py:Name") for end in ("", ":", ":9x")),
     *((text, "must be path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
 ]
