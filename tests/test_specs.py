@@ -58,18 +58,10 @@ def test_no_text_does_anything_but_parse_or_be_refused(text, letter, place):
 
 # ---- what is refused
 
-NO_PROFILES = [
-    "x",
-    "h",
-    "1",
-    "exactly(1)",
-    "h**2",
-    "parity+0.1*majority",
-    "mod(0)",
-    "mod(-1)",
-    "mod",
-]
-NO_PROFILES += ["threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"]
+NO_PROFILES = (
+    *("x", "h", "1", "exactly(1)", "h**2", "parity+0.1*majority", "mod(0)", "mod(-1)", "mod"),
+    *("threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"),
+)
 
 GONE = [
     (
