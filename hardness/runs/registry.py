@@ -145,7 +145,7 @@ VIEWS: dict[View, str] = {
     "tokens": "the tokens and the label of each example, as they are drawn",
     "z": "the product z of the two tokens, and the part of the label that z decides",
     "queries": "means over examples, within a tolerance",
-    "values": "labels of tokens that it chooses",
+    "values": "labels of inputs that it chooses",
 }
 
 
@@ -182,7 +182,7 @@ _CLASSES = (
     LearnerClass("examples", "learns from single examples", "examples"),
     LearnerClass("gradient", "descends gradients over batches of examples", "examples"),
     # A label that is chosen is a label.
-    LearnerClass("membership", "asks for labels of tokens of its choice", "values"),
+    LearnerClass("membership", "asks for labels of inputs of its choice", "values"),
     LearnerClass(
         "lattice",
         "looks for the secret in single examples, by linear algebra, search or lattices",
@@ -195,7 +195,7 @@ CLASSES: dict[ClassName, LearnerClass] = {one.name: one for one in _CLASSES}
 def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     """Return the class of a learner by its spec; None for one from a file, which may do all.
 
-    chose: whether a run of it asked for labels of tokens of its choice; those from files are then
+    chose: whether a run of it asked for labels of inputs of its choice; those from files are then
     known.
 
     >>> [class_of(name).name for name in ("queries", "primal:beta=40", "student", "lowdegree")]
@@ -221,7 +221,7 @@ def view_of(
 
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
     sees their tokens. asked, chose:
-    whether a run of it asked queries, or for labels of tokens of its choice.
+    whether a run of it asked queries, or for labels of inputs of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
     ['tokens', 'z', 'tokens', 'examples']
@@ -238,7 +238,7 @@ def view_of(
 def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    asked, chose: whether it asked queries, or for labels of tokens of its choice.
+    asked, chose: whether it asked queries, or for labels of inputs of its choice.
 
     >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')

@@ -451,7 +451,7 @@ def _oracle(
         _ = source.family.questions or source.family.refuse("questions")
         if instance is None:
             raise ToolkitError(
-                f"{learner.name} asks for labels of tokens of its choice: the folder has no secret "
+                f"{learner.name} asks for labels of inputs of its choice: the folder has no secret "
                 "part that knows them"
             )
         return _values(instance, meter)
