@@ -103,11 +103,13 @@ def read_ladder(path: Path) -> Ladder:
     `references`, learners to compare with. Raises UsageError for anything else in it.
     """
     try:
-        data = tomllib.loads(read_text(path, _MOST_BYTES))
-        found = convert(data, _LadderFile)
-        made = ladder_of(found.specs, found.examples, found.seconds)
+        text = read_text(path, _MOST_BYTES)
     except DamagedFile as error:
         raise UsageError(str(error)) from error
+    try:
+        data = tomllib.loads(text)
+        found = convert(data, _LadderFile)
+        made = ladder_of(found.specs, found.examples, found.seconds)
     except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
         raise UsageError(f"{path}: {one_line(error, 300)}") from error
     return replace(made, about=found.about, references=tuple(found.references))

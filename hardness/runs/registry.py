@@ -214,6 +214,10 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     return CLASSES["gradient" if name in GRADIENT else "examples"]
 
 
+# What the forms in which learners from files take examples are of.
+_ARRAYS: dict[str, View] = {"tokens": "tokens", "flat": "tokens", "z": "z", "samples": "z"}
+
+
 def view_of(
     learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
 ) -> View:
@@ -235,14 +239,21 @@ def view_of(
     return "tokens" if view == "z" and isinstance(family, Dense) else view
 
 
-def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
+def seen(
+    learner: str, spec: str, asked: bool = False, chose: bool = False, arrays: str = ""
+) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    asked, chose: whether it asked queries, or for labels of inputs of its choice.
+    asked, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in which
+    form a learner from a file says that it took examples.
 
     >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')
+    >>> seen("mine.py:Net", "parity:d=8,m=2", arrays="flat")
+    'tokens'
     """
+    if learner.partition(":")[0] not in LEARNERS and arrays in _ARRAYS:
+        return _ARRAYS[arrays]
     try:
         family = parse_stored(spec)
     except UsageError:
