@@ -44,7 +44,7 @@ def sweep(
     backend : {"local", "dask"}
         Who does the runs.
     scheduler : str, optional
-        Of "dask": the address tcp://HOST:PORT of a cluster of yours.
+        Of "dask": the address tcp://HOST:PORT of your cluster.
     jobs : int, optional
         The number of processes; all cores if it is not given.
 
