@@ -15,7 +15,7 @@ from instances.arguments import (
     switch,
     text_argument,
 )
-from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError, unknown
+from instances.errors import DamagedFile, Refuted, UsageError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -364,11 +364,11 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
 
 
 def _certificate(source: "str | PathLike[str]") -> Path:
-    """Return the path of a certificate's file that is there; raises ToolkitError."""
+    """Return the path of a certificate's file that is there; raises UsageError."""
     path = Path(located("source", source))
     if not sources.exists(str(path)):
-        raise ToolkitError(
-            f"{path} does not exist: check needs the file of a certificate, which `hardness "
+        raise UsageError(
+            f"no such file: {path}: check needs the file of a certificate, which `hardness "
             "certify ... --out FILE.json` writes"
         )
     return path
