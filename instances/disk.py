@@ -32,11 +32,14 @@ MAKERS = {
 
 @contextlib.contextmanager
 def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
-    """Open a regular file, of at most `size` bytes; raises DamagedFile, and never waits for one."""
+    """Open a regular file, of at most `size` bytes, and never wait for one.
+
+    Raises UsageError for one that is not there, and DamagedFile.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except FileNotFoundError as error:
-        raise DamagedFile(f"{path} does not exist") from error
+        raise UsageError(f"no such file: {path}") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DamagedFile(f"{path} cannot be read: {reason}") from error
@@ -70,9 +73,13 @@ def read_text(path: Path, size: int) -> str:
 
 
 def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
-    """Read the JSON object of a file, or of its content if that was read; raises DamagedFile."""
+    """Read the JSON object of a file, or of its content if that was read.
+
+    Raises UsageError for a file that is not there, and DamagedFile.
+    """
+    content = read_bytes(path) if content is None else content
     try:
-        data = msgspec.json.decode(read_bytes(path) if content is None else content)
+        data = msgspec.json.decode(content)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
     if not isinstance(data, dict):

@@ -105,11 +105,12 @@ def read_ladder(path: Path) -> Ladder:
     `references`, learners to compare with. Raises UsageError for anything else in it.
     """
     try:
-        data = tomllib.loads(read_text(path, _MOST_BYTES))
-        stated = convert(data, _LadderFile)
-        made = ladder_of(stated.specs, stated.examples, stated.seconds)
+        text = read_text(path, _MOST_BYTES)
     except DamagedFile as error:
         raise UsageError(str(error)) from error
+    try:
+        stated = convert(tomllib.loads(text), _LadderFile)
+        made = ladder_of(stated.specs, stated.examples, stated.seconds)
     except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
         raise UsageError(f"{path}: {one_line(error, 300)}") from error
     return replace(made, about=stated.about, references=tuple(stated.references))

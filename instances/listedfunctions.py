@@ -26,6 +26,7 @@ from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import is_readable, parameters_of, taken
+from instances.text import with_article
 from instances.userfile import FileName, execute, guarded, named
 
 NAME = "a text of 1 to 300 characters that can be printed"
@@ -217,7 +218,7 @@ def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
     """Collect functions, names, d and the bound, from the first place that says."""
     where, listed = f"{origin.path}: {name}", places[0]
     functions = listed if isinstance(listed, list | tuple) else listed.functions
-    gives = "no functions" if not functions else f"a {type(functions).__name__}"
+    gives = "no functions" if not functions else with_article(type(functions).__name__)
     good = isinstance(functions, list | tuple) and len(functions) > 0
     require(good, f"{where} gives {gives}: a list or tuple of at least 1 is needed")
     for i, f in enumerate(functions):

@@ -217,8 +217,28 @@ def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, 
     texts = key_values(text, what, list(known))
     missing = [n for n, f in known.items() if f.default is MISSING and n not in texts]
     if missing:
-        raise UsageError(f"{what} needs {', '.join(missing)}: write {example}")
+        valid = _completed(kind, texts, example)
+        raise UsageError(f"{what} needs {', '.join(missing)}: write {valid}")
     return {n: _READERS[plain_type(known[n].type)](v, f"{what}: {n}") for n, v in texts.items()}
+
+
+def _completed(kind: type[Any], given: dict[str, str], example: str) -> str:
+    """Write an example with the parameters that are given, or as it is where these are not valid.
+
+    >>> from instances.spec import FAMILIES
+    >>> kind = FAMILIES["parity"]
+    >>> [_completed(kind, {"d": d}, kind.example) for d in ("8", "1")]
+    ['parity:d=8,m=3', 'parity:d=32,m=3']
+    """
+    name, _, rest = example.partition(":")
+    try:
+        values = key_values(rest, name, [f.name for f in listed(kind)]) | given
+        text = ",".join(f"{key}={value}" for key, value in values.items())
+        if isinstance(kind, type) and kind(**arguments(kind, text, name, "")):
+            return f"{name}:{text}"
+    except UsageError:
+        pass
+    return example
 
 
 def listed(kind: Any) -> list[Field[Any]]:

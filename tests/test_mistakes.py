@@ -16,6 +16,7 @@ import pytest
 
 import cli
 from hardness import compare
+from hardness.cli.root import COMMANDS
 from hardness.runs.cache import Cache
 from instances import AttentionLayer
 from instances.spec import OWN
@@ -95,8 +96,8 @@ MISTAKES = """\
 2 certify parity:d=8,m=3 --format parquet | add --out FILE.parquet
 1 certify parity:d=8,m=3 --out kept/x.json | kept/x | cannot be written
 2 certify made/secret.json | secret part
-1 check nowhere.json | nowhere.json
-1 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
+2 check nowhere.json | nowhere.json
+2 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
 1 check notes.txt | notes.txt cannot be read as JSON
 1 check other.json | other.json
 1 check empty | empty is a folder: give the name of a file
@@ -135,8 +136,8 @@ MISTAKES = """\
 2 figure phase empty.db --out b.svg | no runs are left
 1 figure both-sides out --where m==3 --out b.svg | has format 'hardness-results/2'
 2 figure histogram parity:d=8,m=2 --json | correlations
-1 figure stages nowhere.json --out f.svg | does not exist
-1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
+2 figure stages nowhere.json --out f.svg | no such file: nowhere.json
+2 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure sda parity:d=8,m=2 --out f.jpg | must end in .svg, .pdf or .png, got f.jpg
 2 figure sda parity:d=8,m=2 --out f.svg --width 0.2 | must be between 1 and 100 inches, got 0.2
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
@@ -175,7 +176,7 @@ MISTAKES = """\
 2 icl softmax | docs/studies/softmax.py
 1 inspect parity:d=1000000,m=2 | memory
 2 inspect mine.py:fs | no attention layer is known
-1 inspect nowhere.npz | does not exist
+2 inspect nowhere.npz | no such file
 2 learn queries parity:d=8,m=2 --budget-exmples 3 | '--budget-examples'
 2 learn elimination | a SPEC or --teacher FILE, one of the two
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
@@ -198,6 +199,10 @@ MISTAKES = """\
 2 learn queries,elimination parity:d=8,m=2 | repeat it, as --learner queries
 2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
+2 learn elimination parity:8,2 | must be key=value
+2 learn elimination parity:d=8 | needs m: write parity:d=8,m=3
+2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
+2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
@@ -223,11 +228,11 @@ MISTAKES = """\
 2 learners show studnt | did you mean 'student'
 2 learners new mine.txt | .py
 2 learners shwo elimination | did you mean show?
-1 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
+2 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
 2 reduce lwr-to-attention nowhere.txt | needs --out
 2 reduce attention-to-lwr nowhere --out x.npz | nowhere
 2 reduce sideways x --out y | lwr-to-attention
-1 report nowhere --out r.html | nowhere
+2 report nowhere --out r.html | nowhere
 1 report notes.txt | a report is of what `hardness compare`
 1 report c.json --out r.html | holds no runs
 2 spectrum --out spectrum.json parity:d=28,m=3 | d must be at most 27, got 28
@@ -311,7 +316,7 @@ FILES = [
     ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
-    ("class C: d, functions = 6, 3\n", "C", "a int"),
+    ("class C: d, functions = 6, 3\n", "C", "an int"),
     ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "neither integers nor"),
 ]
 LONG = "x" * 1000
@@ -417,6 +422,41 @@ def world(tmp_path_factory):
 def lying_about():
     """Every file of the folder, and when it was last written."""
     return sorted((str(path), path.lstat().st_mtime_ns) for path in Path().rglob("*"))
+
+
+MISSING = {
+    "attack": "attack --learner gone.py:f lpn:n=8,noise=0.1",
+    "bound": "bound gone.py:f",
+    "certify": "certify gone.py:f",
+    "check": "check gone.json",
+    "compare": "compare parity:m=2 --over d=6 --learner gone.py:f",
+    "distinguish": "distinguish gone.py:f parity:d=8,m=2",
+    "estimate": "estimate gone.csv --spec lpn:n=8,noise=0.1",
+    "families": "families show gone.py:f",
+    "figure": "figure least gone --out x.pdf",
+    "generate": "generate gone.py:f --out new",
+    "icl": "icl optimum --sigma gone.npy",
+    "inspect": "inspect gone.npz",
+    "learn": "learn mlp gone.npz",
+    "learners": "learners check gone.py:f",
+    "least": "least parity:d=8,m=2 --learner gone.py:f",
+    "reduce": "reduce lwr-to-attention gone.csv --spec lpn:n=8,noise=0.1 --out new",
+    "report": "report gone",
+    "spectrum": "spectrum gone.py:f",
+    "stress": "stress --learner trivial --ladder gone.toml",
+    "sweep": "sweep gone.toml",
+    "verify": "verify gone.py:f",
+}
+
+
+def test_every_command_exits_with_2_for_a_file_that_is_not_there(hardness):
+    assert {*MISSING} == {*COMMANDS} - {"demo"}
+    wrong = []
+    for line in MISSING.values():
+        found = hardness(*shlex.split(line))
+        if found.code != 2 or "no such file" not in found.err or "gone" not in found.err:
+            wrong.append((line, found))
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 @pytest.mark.parametrize("command", ROWS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hardness.api.bounds import certify, check, verify
 from hardness.api.comparing import compare, least
 from instances.arguments import integral, located
-from instances.errors import AlreadyExists, DamagedFile
+from instances.errors import AlreadyExists, DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -97,7 +97,7 @@ def _require_own(out: Path, force: bool) -> None:
         made = read_json(out / "certificate.json")
         ours = made.get("about", made)["spec"] == parse(CERTIFIED).spec
         ours &= "results.json" not in taken or read_json(out / "results.json")["spec"] == SPEC
-    except (DamagedFile, KeyError, TypeError, AttributeError):
+    except (DamagedFile, UsageError, KeyError, TypeError, AttributeError):
         ours = False
     if not ours:
         raise AlreadyExists(

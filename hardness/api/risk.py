@@ -65,7 +65,7 @@ def risk(
     predict = getattr(predict, "predict", predict)
     if not callable(predict):
         raise UsageError(f"predict must be a function predict(x), got {type(predict).__name__}")
-    judged = completed(family, "reduced" if view == "z" else view, predict)
+    judged = completed(family, view, predict)
     try:
         found = measure(family.instance(seed), judged)
     except Failed as failed:

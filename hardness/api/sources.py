@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from instances.arguments import located, text_argument
 from instances.errors import UsageError
 
+_OF_SAMPLES = (".csv", ".npy", ".npz", ".safetensors", ".txt")
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -68,6 +70,8 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
         )
     if path := file_of(text):
         return _held(path, of)
+    if Path(text).suffix in _OF_SAMPLES and not exists(text):
+        raise UsageError(f"no such file: {text[:80]}")
     if of:
         raise UsageError(f"--spec is for a file of samples, not for {text[:80]}")
     if not exists(text):

@@ -126,7 +126,7 @@ class Bound(Result):
         return [
             {
                 "quantity": name,
-                "formula": Math(str(one.expression), latex(one.expression)),
+                "formula": Math(str(one.expression), rf"\displaystyle {latex(one.expression)}"),
                 "holds if": Math(
                     " and ".join(map(relation, one.domain)), r",\ ".join(map(latex, one.domain))
                 )

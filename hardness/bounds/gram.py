@@ -41,7 +41,7 @@ _TRIES = 10_000  # draws for each different member
 _CLASS_TRIES = 40  # the same, where it is not known how many there are
 _UNIT = 2.0**-53
 _NONE = 1e-9  # a norm that is rounding
-_OPEN = "tokens with z_0 = -1"
+_OPEN = "inputs with z_0 = -1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -370,7 +370,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
             ),
             largest=math.sqrt(dense.k) * longest * max(map(dense.reach, members)),
             columns=dense.k * dense.d,
-            where="tokens",
+            where="inputs",
         )
 
     def values(x: NDArray[Any]) -> NDArray[Any]:
@@ -393,7 +393,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
         values=values,
         unit=True,
         certified=family.sign_correlations(members),
-        where="tokens that show a hidden sign",
+        where="inputs that show a hidden sign",
     )
 
 

@@ -84,5 +84,5 @@ def test_a_mistake_is_one_line_with_the_file(tmp_path, text, said):
 
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path):
-    with pytest.raises(UsageError, match="does not exist"):
+    with pytest.raises(UsageError, match="no such file"):
         ladder(str(tmp_path / "gone.toml"))
