@@ -189,6 +189,7 @@ class _Worker:
         self._executor: ProcessPoolExecutor | None = None
         self._process: BaseProcess | None = None
         self._printed: IO[bytes] | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None  # of its learners from files
 
     def submit(self, batch: bytes) -> "Future[Any]":
         if self._executor is not None:
@@ -197,8 +198,12 @@ class _Worker:
             self.close()
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115
         path = f"/proc/{os.getpid()}/fd/{self._printed.fileno()}"
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="hardness-worker-", ignore_cleanup_errors=True
+        )
         context = multiprocessing.get_context("spawn")
-        self._executor = ProcessPoolExecutor(1, context, _begin, (os.getpid(), path))
+        arguments = os.getpid(), path, self._scratch.name
+        self._executor = ProcessPoolExecutor(1, context, _begin, arguments)
         with inherited():
             before = set(multiprocessing.active_children())
             try:
@@ -225,7 +230,9 @@ class _Worker:
             self._executor.shutdown(wait=True, cancel_futures=True)
         if self._printed is not None:
             self._printed.close()
-        self._executor = self._process = self._printed = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+        self._executor = self._process = self._printed = self._scratch = None
 
     def _last_words(self) -> str:
         if self._printed is None:
@@ -237,8 +244,12 @@ class _Worker:
         return f"; it last printed: {shown}" if shown else ""
 
 
-def _begin(owner: int, printed: str) -> None:
-    """Prepare a worker process: it ends with the thread that owns it, and prints to a file."""
+def _begin(owner: int, printed: str, scratch: str) -> None:
+    """Prepare a worker process: it ends with the thread that owns it, and prints to a file.
+
+    It is killed where it is no longer needed: its owner removes its folder for what is passing.
+    """
+    tempfile.tempdir = scratch
     os.setsid()  # Ctrl-C is the owner's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent()

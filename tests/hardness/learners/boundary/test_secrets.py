@@ -108,6 +108,6 @@ def spied(task):
     return run(parse_learner(text), parse(SPEC).instance(seed), Budget(), 0)
 
 
-def test_workers_show_none_of_their_tasks(spy):
+def test_workers_show_none_of_their_tasks(spy, sandboxed):
     for _, found in execute(spied, [(spy, SEED), (spy, SEED + 1)], jobs=2):
         assert looked(found)["found"] == []
