@@ -397,6 +397,6 @@ def _factors(
     given = valid_predictions(predict, x)
     if given is None:
         return known
-    opened = x[rows]
-    clipped = family.clip(opened, given[rows].astype(np.float64))
-    return family.factor_of(opened, clipped)
+    signs = x[rows, :, 0]
+    clipped = family.clip(signs, given[rows, :, 0].astype(np.float64))
+    return np.asarray((signs * clipped).mean(axis=1))
