@@ -2,41 +2,35 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from hardness.bounds import BoundParameters, Certificate, certify
 from instances.disk import shown
 from instances.errors import DamagedFile, ToolkitError
-from instances.spec import parse_stored
+from instances.spec import kind_of, parse_stored
 
 
-class Certifier:
-    """Certificates by spec and terms, each made once."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._made: dict[tuple[str, BoundParameters], Certificate | str] = {}
-
-    def certify(
-        self, specs: Sequence[str], terms: BoundParameters
-    ) -> tuple[tuple[Certificate, ...], str]:
-        """Give a certificate of each spec, or none and why."""
-        found: list[Certificate] = []
-        for spec in specs:
-            one = self.one(spec, terms)
-            if isinstance(one, str):
-                return (), one
-            found.append(one)
-        return tuple(found), ""
-
-    def one(self, spec: str, terms: BoundParameters) -> Certificate | str:
-        """Certify a spec, or say why there is no certificate."""
-        key = spec, terms
-        if key not in self._made:
-            self._made[key] = _made(spec, terms)
-        return self._made[key]
+def certify_all(
+    specs: Sequence[str], terms: BoundParameters
+) -> tuple[tuple[Certificate, ...], str]:
+    """Give a certificate of each spec, or none and why."""
+    found: list[Certificate] = []
+    for spec in specs:
+        certificate = certificate_of(spec, terms)
+        if isinstance(certificate, str):
+            return (), certificate
+        found.append(certificate)
+    return tuple(found), ""
 
 
-def _made(spec: str, terms: BoundParameters) -> Certificate | str:
+def certificate_of(spec: str, terms: BoundParameters) -> Certificate | str:
+    """Certify a spec, or say why there is no certificate."""
+    return _certificate(spec, terms, kind_of(spec.partition(":")[0]))
+
+
+@lru_cache(1024)
+def _certificate(spec: str, terms: BoundParameters, kind: object) -> Certificate | str:
+    """Certify a spec; kind: the class of its family, for a user may name another one alike."""
     try:
         family = parse_stored(spec)
         if family.hardness.evidence != "exact":

@@ -15,7 +15,7 @@ from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
-from hardness.runs.certified import Certifier, claims, number, query_bound
+from hardness.runs.certified import certify_all, claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
@@ -308,7 +308,7 @@ def certificates(
 
     needed: raise UsageError there instead, with the reason.
     """
-    made, why = Certifier().certify(specs, terms)
+    made, why = certify_all(specs, terms)
     if why and needed:
         raise UsageError(why)
     return made
