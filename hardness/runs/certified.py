@@ -52,18 +52,18 @@ def query_bound(certificates: Sequence[Certificate]) -> str:
     return ""
 
 
-def claims(one: Certificate, quantity: str) -> bool:
+def claims(certificate: Certificate, quantity: str) -> bool:
     """Whether a quantity is claimed, or in place of queries that no number of them is enough."""
-    return any(claim.quantity in (quantity, _success(quantity)) for claim in one.claims)
+    return any(claim.quantity in (quantity, _success(quantity)) for claim in certificate.claims)
 
 
-def success(one: Certificate, quantity: str) -> Fraction | None:
+def success(certificate: Certificate, quantity: str) -> Fraction | None:
     """The success above which no number of queries is enough; None where that is not claimed."""
-    found = {claim.quantity: claim.value for claim in one.claims}
+    found = {claim.quantity: claim.value for claim in certificate.claims}
     return None if quantity in found else found.get(_success(quantity))
 
 
-def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
+def number(certificate: Certificate, quantity: str, wanted: Fraction) -> int | None:
     """The certified number; None where no number of queries gives the success that is wanted.
 
     0 where a guess gives it, which is vacuous. Raises UsageError for what is not claimed.
@@ -73,9 +73,9 @@ def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
     >>> number(hard, "stat-queries", Fraction(2, 3)), number(hard, "stat-queries", Fraction(1, 969))
     (None, 0)
     """
-    most = success(one, quantity)
+    most = success(certificate, quantity)
     if most is None:
-        return one.integer(quantity)
+        return certificate.integer(quantity)
     return 0 if most >= wanted else None
 
 

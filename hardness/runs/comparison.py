@@ -159,7 +159,7 @@ class Comparison(Record, frozen=True, kw_only=True):
         """Canonical names of the learners, in the order asked."""
         return list(self.canonical) or [*map(stored_name, self.learners)]
 
-    def of(self, learner: str, value: Value) -> list[Run]:
+    def runs_of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
         found = self._by_learner.get(learner, {})
         return list(found.get(self.specs[self.values.index(value)], ()))
@@ -181,7 +181,7 @@ class Comparison(Record, frozen=True, kw_only=True):
             cell(value, runs, self.terms.success)
             for learner in self.learner_names
             for value in self.values
-            if (runs := self.of(learner, value))
+            if (runs := self.runs_of(learner, value))
         )
 
     def bounds(self, quantity: str) -> list[int | None]:
@@ -375,19 +375,19 @@ def planned(
 
 
 def compare(
-    spec: str, over: str, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
+    spec: str, over: str, learners: tuple[str, ...], *args: Any, do: Do = here, **options: Any
 ) -> Comparison:
     """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
 
-    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it,
+    args, options: what `planned` takes. do: who does the jobs; the result does not depend on it,
     seconds apart. Raises UsageError before anything runs, and ToolkitError where nothing could.
     """
-    return done(planned(spec, over, learners, *asked, **more), do)
+    return done(planned(spec, over, learners, *args, **options), do)
 
 
-def done(asked: Comparison, do: Do = here) -> Comparison:
+def done(plan: Comparison, do: Do = here) -> Comparison:
     """Do the runs of a planned comparison; raises UsageError for learners that do not load."""
-    require_loaded(asked.learners, asked.specs[0])
-    runs = do(asked.works)
+    require_loaded(plan.learners, plan.specs[0])
+    runs = do(plan.works)
     require_some(runs)
-    return asked.updated(runs=tuple(runs))
+    return plan.updated(runs=tuple(runs))

@@ -215,12 +215,12 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
 
 
 def view_of(
-    learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
+    learner: str, family: Family | None = None, queried: bool = False, chose: bool = False
 ) -> View:
     """Name what a learner sees, by its spec.
 
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
-    sees their tokens. asked, chose:
+    sees their tokens. queried, chose:
     whether a run of it asked queries, or for labels of tokens of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
@@ -228,17 +228,17 @@ def view_of(
     """
     name, _, parameters = learner.partition(":")
     if name not in LEARNERS:
-        return "values" if chose else "queries" if asked else "examples"
+        return "values" if chose else "queries" if queried else "examples"
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
     view = "tokens" if "view=tokens" in parameters.split(",") else view
     return "tokens" if view == "z" and isinstance(family, Dense) else view
 
 
-def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
+def seen(learner: str, spec: str, queried: bool = False, chose: bool = False) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    asked, chose: whether it asked queries, or for labels of tokens of its choice.
+    queried, chose: whether it asked queries, or for labels of tokens of its choice.
 
     >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')
@@ -247,4 +247,4 @@ def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> V
         family = parse_stored(spec)
     except UsageError:
         family = None
-    return view_of(learner, family, asked, chose)
+    return view_of(learner, family, queried, chose)

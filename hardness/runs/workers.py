@@ -52,9 +52,9 @@ class Died(Exception):
     """The worker of a batch ended before it gave a result: why."""
 
 
-def packed(work: Callable[[Task], Result], given: Task) -> bytes:
+def packed(work: Callable[[Task], Result], argument: Task) -> bytes:
     """Pack a call for a worker, with a user's own families and learners; raises UsageError."""
-    return pickle.dumps((carried(), pickled((work, given), "what is to be done")))
+    return pickle.dumps((carried(), pickled((work, argument), "what is to be done")))
 
 
 def perform(batch: bytes) -> Any:
@@ -116,9 +116,9 @@ def _carried(
 
 
 @lru_cache(1)
-def know(own: bytes) -> None:
+def know(objects: bytes) -> None:
     """In a worker process: know what `carried` packed, and nothing else of a user."""
-    families, learners, files, keys = pickle.loads(own)
+    families, learners, files, keys = pickle.loads(objects)
     FILES.clear()
     FILES.update(files)
     KEYS.clear()
