@@ -23,7 +23,7 @@ class Budget:
     """What a learner may use; None means no limit. Raises UsageError for what cannot be a limit.
 
     Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
-    membership queries: labels of tokens that the learner chooses.
+    membership queries: labels of inputs that the learner chooses.
 
     cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
     a learner runs in a process of its own, as those from files do.
