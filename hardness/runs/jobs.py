@@ -227,7 +227,8 @@ class Runner:
     """Does jobs, of which those in the cache are done; one loop, whoever does them.
 
     backend: "local", processes of this machine, or "dask", with the address of its scheduler.
-    n_jobs: processes of this machine; 1 is this process itself.
+    n_jobs: processes of this machine; 1 is this process itself. reused: how many of all jobs so
+    far the cache had.
     """
 
     cache: Cache | None = None
@@ -235,6 +236,7 @@ class Runner:
     scheduler: str | None = None
     n_jobs: int = 1
     progress: Progress = lambda done: None
+    reused: int = 0
     _workers: Local | Dask | None = None
 
     def __post_init__(self) -> None:
@@ -275,6 +277,7 @@ class Runner:
             if text is None:
                 left.append(index)
             else:
+                self.reused += 1
                 self.progress(1)
                 yield index, text
         if not left:
