@@ -374,7 +374,8 @@ class Dask:
         from hardness.oracles import clock
 
         if clock.now() - self._looked > 1:
-            self._slots, self._looked = sum(self._client.nthreads().values()), clock.now()
+            with self._reached():
+                self._slots, self._looked = sum(self._client.nthreads().values()), clock.now()
         return flying < 2 * max(1, self._slots)
 
     def submit(self, batch: bytes) -> "Future[Any]":
@@ -385,18 +386,25 @@ class Dask:
     def result(self, future: "Future[Any]") -> Any:
         """Give what a batch came to."""
         try:
-            return future.result()
+            with self._reached():
+                return future.result()
         except self._dask.scheduler.KilledWorker as error:
             raise Died(
                 f"the workers that did it ended ({' '.join(str(error).split())[:120]})"
             ) from error
-        except (CancelledError, self._dask.CancelledError, OSError) as error:
-            raise ToolkitError(
-                f"the dask scheduler is gone ({type(error).__name__}): what was done is kept"
-            ) from error
         except (ImportError, AttributeError) as error:
             raise ToolkitError(
                 f"a worker of the cluster cannot do it ({error}): install the same version there"
+            ) from error
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Inside, a scheduler that is gone is one line."""
+        try:
+            yield
+        except (CancelledError, self._dask.CancelledError, OSError) as error:
+            raise ToolkitError(
+                f"the dask scheduler is gone ({type(error).__name__}): what was done is kept"
             ) from error
 
     def close(self) -> None:
