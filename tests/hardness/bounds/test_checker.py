@@ -131,7 +131,7 @@ def test_codes_are_what_they_claim():
                                 ({"field": 3}, 0, 4), ({"field": 2}, 1, 2), ({"field": 5}, 1, 2),
                                 ({"field": 4}, 1, 2), (pair, 0, 2), (pair, 1, 3), (pair, 1, 1),
                                 ([[0, 1]], 1, 1), ([[0, 1, 1]], 1, 1), ([[0, 1, 9]], 1, 1),
-                                (pair, 3, 2), ([[0, 1, 2], [3, 4]], 0, 2),
+                                (pair, 3, 2), ([[0, 1, -1]], 1, 1), ([[0, 1, 2], [3, 4]], 0, 2),
                                 ([[0, 1, 2], [0, 1, 3], [4, 5, 6]], 1, 3)):  # fmt: skip
         refused(size_of, sets, overlap, size)
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
