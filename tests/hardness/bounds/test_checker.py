@@ -12,7 +12,7 @@ import hardness
 from hardness.bounds import checker
 from hardness.bounds.checker import hidden_sets, named, residues, theorem
 from hardness.bounds.checker.hidden_sets import HiddenSets, prime
-from hardness.bounds.checker.reading import DIGITS, fields, read
+from hardness.bounds.checker.reading import DIGITS, fields, listed, rationals, read, small, take
 from hardness.bounds.checker.theorem import Law, Members
 
 HALF = Fraction(1, 2)
@@ -49,6 +49,13 @@ def test_fields_are_an_object_with_what_is_expected():
     assert "not an object" in refused(fields, [], set(), "it")
     assert "lacks a" in refused(fields, {"b": 1}, {"a", "b"}, "it")
     assert "unknown fields: c" in refused(fields, {"a": 1, "c": 1}, {"a"}, "it", {"b"})
+    assert "lacks a" in refused(lambda: take({}, "it", a=None, b=[None]))
+    for text in ("12", {"1": "2"}, None):
+        assert "list is missing" in refused(listed, text)
+    for number in (True, 1.0, "1", 3, 0):
+        assert "is not in 1..2" in refused(small, number, 1, 2, "it")
+    assert rationals(["1/0x8" + "0" * 8191])
+    assert "takes too long" in refused(rationals, ["1/0x1" + "0" * 8192])
     reason = refused(checker.load, '"\n\x07' + "a" * 400)
     assert reason.isprintable()
     assert len(refused(fields, {}, {"a" * 400}, "it")) == 300
