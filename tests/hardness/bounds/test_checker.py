@@ -39,7 +39,8 @@ def test_numbers_have_one_spelling_and_a_length():
     for text in ("2/4", "01", "-0", "1/1", "0x10", "1/0", " 1", "1.0"):
         refused(read, "rational", text)
     for kind, wrong in (("share", "0"), ("share", "3/2"), ("risk", "1"), ("risk", "-1"),
-                        ("above 0", "0"), ("positive", "0"), ("positive", "3/2")):  # fmt: skip
+                        ("above 0", "0"), ("positive", "0"), ("positive", "3/2"), ("noise", "-1/9"),
+                        ("noise", "1/2")):  # fmt: skip
         assert "out of range" in refused(read, kind, wrong)
     for kind, right in (("share", "1"), ("risk", "0"), ("positive", "1")):
         read(kind, right)
@@ -56,6 +57,9 @@ def test_fields_are_an_object_with_what_is_expected():
         assert "is not in 1..2" in refused(small, number, 1, 2, "it")
     assert rationals(["1/0x8" + "0" * 8191])
     assert "takes too long" in refused(rationals, ["1/0x1" + "0" * 8192])
+    assert "stands twice" in refused(checker.load, '{"a": {"b": 1, "b": 1}}')
+    assert checker.load("9" * 20) == 10**20 - 1
+    assert "at most 20 digits" in refused(checker.load, "9" * 21)
     reason = refused(checker.load, '"\n\x07' + "a" * 400)
     assert reason.isprintable()
     assert len(refused(fields, {}, {"a" * 400}, "it")) == 300

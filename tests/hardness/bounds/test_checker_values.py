@@ -86,6 +86,7 @@ REFUSED = [
     (modular(weight=2), modular(weight=3), "weight"),
     (modular(), modular(entries=[0, []]), "no value"),
     (modular(), modular(entries=[0, ["1", "0"]]), "last is 0"),
+    (modular(), modular(entries=[0, ["0", "1"]]), "last is 0"),
     (modular(), modular(entries=[0, ["1", "-1", "1"]]), "whole"),
     (direction(), direction(low=[]), "squares"),
     (direction(low=["1"]), direction(low=["3/2"]), "squares"),
