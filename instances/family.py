@@ -46,7 +46,7 @@ OFFERS = {  # what a command may need of a family, and which families have it
     "derive from instances.lwe.Modular",
     "noisy_parities": "labels that are parities of hidden bits, right or flipped at one rate: take "
     "parity or lpn",
-    "questions": "labels of tokens that a learner chooses: take a family of drawn layers, or give "
+    "questions": "labels of inputs that a learner chooses: take a family of drawn layers, or give "
     "yours `questions` and `answers`",
 }
 

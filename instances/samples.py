@@ -319,15 +319,14 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
                 named, sha256 = parse_stored(meta["spec"]), str(meta["sha256"])
                 stated = named.linear_forms or named.refuse("linear_forms")
     elif ending == ".txt":
-        stated, table = _read_challenge(path)
-        arrays = {"a": table[:, :-1], "b": table[:, -1]}
+        stated, arrays = _read_challenge(path)
     elif ending in (".csv", ".npy"):
-        table = _table(path, _asked(path, family))
+        table = _table(path, _named_family(path, family))
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
     else:
         endings = ".txt .npz .safetensors .csv .npy"
         raise UsageError(f"a file of samples must end in one of {endings}, got {path}")
-    stated = stated or _asked(where, family)
+    stated = stated or _named_family(where, family)
     family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"--spec must fit {path}, of {stated.spec}, got {family.spec}")
@@ -337,7 +336,8 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     return made
 
 
-def _asked(path: Path, family: Modular | None) -> Modular:
+def _named_family(path: Path, family: Modular | None) -> Modular:
+    """Return the family that --spec names; raises UsageError without one."""
     if family is None:
         raise UsageError(
             f"{path} does not say of what family it is: `hardness attack`, `estimate`, `learn` and "
@@ -421,8 +421,8 @@ def _array(path: Path, name: str) -> NDArray[Any]:
     return (named or list(arrays.values()))[0]
 
 
-def _read_challenge(path: Path) -> tuple[Lwe, Ints]:
-    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: (m, n + 1); raises DamagedFile."""
+def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
+    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: its a and b; raises DamagedFile."""
     head = read_text(path, MOST_TEXT).split("\n", 4)
     try:
         if len(head) < 5:
@@ -450,7 +450,7 @@ def _read_challenge(path: Path) -> tuple[Lwe, Ints]:
             f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n "
             "columns of A and one of b, is read from .csv with its --spec"
         ) from error
-    return family, np.column_stack([np.array(parts[1:], np.int64), parts[0]])
+    return family, {"a": np.array(parts[1:], np.int64), "b": np.array(parts[0], np.int64)}
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) -> Samples:

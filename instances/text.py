@@ -56,3 +56,12 @@ def cut(text: str, limit: int) -> str:
     """
     line = " ".join(printable(text).split("\n"))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def with_article(noun: str) -> str:
+    """Put a or an before a noun.
+
+    >>> with_article("int"), with_article("str")
+    ('an int', 'a str')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"

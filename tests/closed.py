@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from scipy.optimize import linprog
 
 from instances.sets import Symmetric
 from instances.symmetric import coefficients, python_fraction, rational
-
-Ball = Any  # flint.arb: the package has no types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +81,6 @@ class Johnson:
         """The dimensions of the eigenspaces, C(n,j) - C(n,j-1)."""
         counts = [math.comb(self.n, j) for j in range(self.rank + 1)]
         return [a - b for a, b in zip(counts, [0, *counts], strict=False)]
-
-    @property
-    def operator_norm(self) -> Fraction:
-        """The largest eigenvalue."""
-        return self.eigenvalues[0]
 
     @property
     def spread(self) -> Fraction:

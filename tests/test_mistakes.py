@@ -1,6 +1,7 @@
 """Mistakes: each is answered by one line with the cure and an exit code; nothing is left.
 
-Numbers are read in one place, of which tests/test_arguments.py has the mistakes.
+Numbers and specs are read in one place each, of which tests/test_arguments.py and
+tests/test_specs.py have the mistakes.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import pytest
 
 import cli
 from hardness import compare
+from hardness.cli.root import COMMANDS
 from hardness.runs.cache import Cache
 from instances import AttentionLayer
 from instances.spec import OWN
@@ -32,7 +34,6 @@ MISTAKES = """\
 2 certify parity d=8 m=2 | arguments (d=8 m=2): see `hardness certify -h`
 2 certify parity:d=8,m=2 --tau x | number
 2 certify parity:d=8,m=2 --tua 0.1 | --tau
-2 certify profile:g=[3,3,3,3],d=8,m=3 | which is constant
 2 certify profile:g=majority,d=8,m=3 --gamma 0 | gamma
 2 certify | SOURCE
 2 certify nowhere.py:Family | no such file
@@ -95,8 +96,8 @@ MISTAKES = """\
 2 certify parity:d=8,m=3 --format parquet | add --out FILE.parquet
 1 certify parity:d=8,m=3 --out kept/x.json | kept/x | cannot be written
 2 certify made/secret.json | secret part
-1 check nowhere.json | nowhere.json
-1 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
+2 check nowhere.json | nowhere.json
+2 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
 1 check notes.txt | notes.txt cannot be read as JSON
 1 check other.json | other.json
 1 check empty | empty is a folder: give the name of a file
@@ -124,7 +125,6 @@ MISTAKES = """\
 2 estimate nosuch | 'nosuch': `hardness estimate` lists all
 2 estimate nice:m=2,k=2,d=8 | nice lacks `linear_forms`
 2 estimate lwe:n=30 | lwe needs q
-2 estimate lwe:n=30,q=521 | it needs sigma=
 2 estimate toy-80 --attack primal | known: arora-gb
 2 estimate toy-80 --model foo | known: abfksw20
 2 estimate toy-80 --find n=20..30 | --find and --bits go together
@@ -136,8 +136,8 @@ MISTAKES = """\
 2 figure phase empty.db --out b.svg | no runs are left
 1 figure both-sides out --where m==3 --out b.svg | has format 'hardness-results/2'
 2 figure histogram parity:d=8,m=2 --json | correlations
-1 figure stages nowhere.json --out f.svg | does not exist
-1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
+2 figure stages nowhere.json --out f.svg | no such file: nowhere.json
+2 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure sda parity:d=8,m=2 --out f.jpg | must end in .svg, .pdf or .png, got f.jpg
 2 figure sda parity:d=8,m=2 --out f.svg --width 0.2 | must be between 1 and 100 inches, got 0.2
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
@@ -176,7 +176,7 @@ MISTAKES = """\
 2 icl softmax | docs/studies/softmax.py
 1 inspect parity:d=1000000,m=2 | memory
 2 inspect mine.py:fs | no attention layer is known
-1 inspect nowhere.npz | does not exist
+2 inspect nowhere.npz | no such file
 2 learn queries parity:d=8,m=2 --budget-exmples 3 | '--budget-examples'
 2 learn elimination | a SPEC or --teacher FILE, one of the two
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
@@ -191,8 +191,6 @@ MISTAKES = """\
 2 learn elimniation parity:d=8,m=2 | did you mean 'elimination'
 1 learn student:heads=100000 parity:d=1000,m=2 | memory
 1 learn lowdegree:degree=9 parity:d=64,m=2 | memory
-2 learn staged:mode=fast nice:m=2,k=2,d=8 | practical or paper
-2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads must be at least 0, got -1
 2 learn trivial parity:d=8,m=2 --budget-examples 1.5 | an integer such as 200 or 2e4
 2 learn nowhere.py:Learner parity:d=8,m=2 | no such file: nowhere.py
 2 learn mine.py parity:d=8,m=2 | path.py:Name
@@ -202,12 +200,10 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:8,2 | must be key=value
-2 learn elimination parity:d=8 | needs m: write parity:d=32,m=3
+2 learn elimination parity:d=8 | needs m: write parity:d=8,m=3
+2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
 2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
-2 learn elimination parity:d=8,d=9,m=2 | given twice
-2 learn elimination parity:d=eight,m=2 | an integer such as
-2 learn lowdegree:deg=3 parity:d=8,m=2 | did you mean 'degree'
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 only applies to --teacher FILE
@@ -232,16 +228,15 @@ MISTAKES = """\
 2 learners show studnt | did you mean 'student'
 2 learners new mine.txt | .py
 2 learners shwo elimination | did you mean show?
-1 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
+2 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
 2 reduce lwr-to-attention nowhere.txt | needs --out
 2 reduce attention-to-lwr nowhere --out x.npz | nowhere
 2 reduce sideways x --out y | lwr-to-attention
-1 report nowhere --out r.html | nowhere
+2 report nowhere --out r.html | nowhere
 1 report notes.txt | a report is of what `hardness compare`
 1 report c.json --out r.html | holds no runs
 2 spectrum --out spectrum.json parity:d=28,m=3 | d must be at most 27, got 28
 2 spectrum --out spectrum.json parity:d=64,m=3 --learner elimination | 2^63
-2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimniation | did you mean 'elimination'
 2 spectrum --out spectrum.json profile:g=majority,d=8,m=3 --learner elimination | cannot run on
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimination --draws 5000 \
   | between 2 and 4096
@@ -261,7 +256,6 @@ MISTAKES = """\
 2 sweep few.toml --fresh | --fresh needs --out
 2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
 1 sweep few.toml --out notes.txt | notes.txt holds no runs
-2 verify profile:g=h,d=8,m=3 | g must be majority
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean
@@ -322,7 +316,7 @@ FILES = [
     ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
-    ("class C: d, functions = 6, 3\n", "C", "a int"),
+    ("class C: d, functions = 6, 3\n", "C", "an int"),
     ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "neither integers nor"),
 ]
 LONG = "x" * 1000
@@ -428,6 +422,41 @@ def world(tmp_path_factory):
 def lying_about():
     """Every file of the folder, and when it was last written."""
     return sorted((str(path), path.lstat().st_mtime_ns) for path in Path().rglob("*"))
+
+
+MISSING = {
+    "attack": "attack --learner gone.py:f lpn:n=8,noise=0.1",
+    "bound": "bound gone.py:f",
+    "certify": "certify gone.py:f",
+    "check": "check gone.json",
+    "compare": "compare parity:m=2 --over d=6 --learner gone.py:f",
+    "distinguish": "distinguish gone.py:f parity:d=8,m=2",
+    "estimate": "estimate gone.csv --spec lpn:n=8,noise=0.1",
+    "families": "families show gone.py:f",
+    "figure": "figure least gone --out x.pdf",
+    "generate": "generate gone.py:f --out new",
+    "icl": "icl optimum --sigma gone.npy",
+    "inspect": "inspect gone.npz",
+    "learn": "learn mlp gone.npz",
+    "learners": "learners check gone.py:f",
+    "least": "least parity:d=8,m=2 --learner gone.py:f",
+    "reduce": "reduce lwr-to-attention gone.csv --spec lpn:n=8,noise=0.1 --out new",
+    "report": "report gone",
+    "spectrum": "spectrum gone.py:f",
+    "stress": "stress --learner trivial --ladder gone.toml",
+    "sweep": "sweep gone.toml",
+    "verify": "verify gone.py:f",
+}
+
+
+def test_every_command_exits_with_2_for_a_file_that_is_not_there(hardness):
+    assert {*MISSING} == {*COMMANDS} - {"demo"}
+    wrong = []
+    for line in MISSING.values():
+        found = hardness(*shlex.split(line))
+        if found.code != 2 or "no such file" not in found.err or "gone" not in found.err:
+            wrong.append((line, found))
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 @pytest.mark.parametrize("command", ROWS)

@@ -6,7 +6,7 @@ hardness learn nearest.py:nearest parity:d=8,m=2 --budget-examples 2000
 from hardness.learners.plugins import function
 
 
-@function(view="reduced", examples=10_000)
+@function(view="z", examples=10_000)
 def nearest(z, s):
     """Votes among the examples that differ in few bits, the nearest by far the most."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from hardness.learners.plugins import Function, function
 
 
-@function(view="reduced", examples=4000)
+@function(view="z", examples=4000)
 def linear(z, s):
     """Weighs every coordinate by its correlation with the labels."""
     weights = z.T @ s / len(s)
@@ -33,4 +33,4 @@ def screen(degree=2):
         weight = correlation(best)
         return lambda new: weight * new[:, best].prod(axis=1)
 
-    return Function(learn, view="reduced", examples=4000)
+    return Function(learn, view="z", examples=4000)

@@ -14,4 +14,4 @@ def network(inputs, outputs):
     )
 
 
-Mlp = Module(network, steps=4000, batch=256, rate=3e-3, view="reduced")
+Mlp = Module(network, steps=4000, batch=256, rate=3e-3, view="z")

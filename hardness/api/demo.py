@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hardness.api.bounds import certify, check, verify
 from hardness.api.comparing import compare, least
 from instances.arguments import integral, located
-from instances.errors import AlreadyExists, DamagedFile
+from instances.errors import AlreadyExists, DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -32,8 +32,26 @@ def demo(
 ) -> "Demo":
     """Do the main job on small sizes: certify, verify, learn, compare, draw.
 
-    out: the folder for the certificate, the results, the report and a figure. jobs: processes, None
-    for all cores. Raises AlreadyExists for files there that no demo made, unless forced.
+    Parameters
+    ----------
+    out : path
+        The folder for the certificate, the results, the report and a figure.
+    seed : int
+        The first one.
+    jobs : int, optional
+        The number of processes; all cores if it is not given.
+    force : bool
+        Replace files there that no demo made.
+
+    Returns
+    -------
+    Demo
+        What was certified, verified and compared.
+
+    Raises
+    ------
+    AlreadyExists
+        For files there that no demo made, if `force` is not given.
     """
     from hardness.report.demo import Demo
     from hardness.report.page import save
@@ -79,7 +97,7 @@ def _require_own(out: Path, force: bool) -> None:
         made = read_json(out / "certificate.json")
         ours = made.get("about", made)["spec"] == parse(CERTIFIED).spec
         ours &= "results.json" not in taken or read_json(out / "results.json")["spec"] == SPEC
-    except (DamagedFile, KeyError, TypeError, AttributeError):
+    except (DamagedFile, UsageError, KeyError, TypeError, AttributeError):
         ours = False
     if not ours:
         raise AlreadyExists(

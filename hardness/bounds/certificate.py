@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
-from hardness.bounds.checker.theorem import NUMBERS, Known, ruled_out_by_stat
+from hardness.bounds.checker.theorem import (
+    NUMBERS,
+    Known,
+    ruled_out_by_stat,
+    ruled_out_by_vstat,
+)
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
 from instances.disk import read_bytes, read_json, shown
@@ -168,20 +173,42 @@ class Certificate(Result):
         Nor is it at any wider one; None if it is at all. Below 1e-59 none is looked at. quantity: a
         claim about STAT or correlational queries.
         """
-        numbers, members = self[quantity].numbers, self.known.members
-        needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
+        numbers, continuum = self[quantity].numbers, self.known.members.continuum
 
         def speaks(tau: Fraction) -> bool:
-            ruled_out = ruled_out_by_stat(NUMBERS[members.continuum], numbers["v"], tau)
-            if not ruled_out:
-                return bool(numbers["K"] < numbers["N"])
-            return not vacuous("stat-queries", max(0, math.ceil(needed / Fraction(ruled_out))))
+            return self._speaks(numbers, ruled_out_by_stat(NUMBERS[continuum], numbers["v"], tau))
 
         if not speaks(Fraction(1)):
             return None
         digits = next((n for n in range(2, _FINEST) if not speaks(Fraction(10, 10**n))), _FINEST)
         place = bisect_left(range(10, 100), True, key=lambda n: speaks(Fraction(n, 10**digits)))
         return Fraction(10 + place, 10**digits)
+
+    def last_vstat(self) -> int | None:
+        """Find the largest t below the present one at which the bound for VSTAT(t) says something.
+
+        So it does at any smaller t. None if it does not at t = 1, or where what a query rules out
+        follows from no formula in t.
+        """
+        claim, numbers = self["vstat-queries"], self["vstat-queries"].numbers
+        arithmetic = NUMBERS[self.known.members.continuum]
+
+        def silent(t: int) -> bool:
+            if "w" in numbers:
+                return not self._speaks(numbers, ruled_out_by_vstat(arithmetic, numbers["w"], t))
+            ruled_out = ruled_out_by_stat(arithmetic, numbers["v"], Fraction(2, t))
+            return not self._speaks(numbers, ruled_out)
+
+        if not {"v", "w"} & set(numbers):
+            return None
+        return bisect_left(range(1, int(Fraction(claim.terms["t"]))), True, key=silent) or None
+
+    def _speaks(self, numbers: dict[str, Any], ruled_out: Any) -> bool:
+        """Whether a bound on queries says something if each rules out so many members."""
+        if not ruled_out:
+            return bool(numbers["K"] < numbers["N"])
+        needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
+        return not vacuous("stat-queries", max(0, math.ceil(needed / Fraction(ruled_out))))
 
     @property
     def factors(self) -> bool:

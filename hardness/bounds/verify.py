@@ -36,13 +36,13 @@ def _plain(member: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerCheck:
-    """The real layer against the formula, on some members and tokens; 0 members: it is too large.
+    """The real layer against the formula, on some members and inputs; 0 members: it is too large.
 
     error: the largest absolute difference, at the worst member; tolerance: what rounding allows.
     """
 
     members: int = 0
-    tokens: int = 0
+    inputs: int = 0
     error: float = 0.0
     tolerance: float = 0.0
     worst_member: list[Any]
@@ -119,7 +119,7 @@ class Verification(Result):
                     "compared": "layer with formula",
                     "largest deviation": self.layer.error,
                     "allowed": self.layer.tolerance,
-                    "known": f"on {self.layer.tokens} tokens of {self.layer.members} members",
+                    "known": f"on {self.layer.inputs} inputs of {self.layer.members} members",
                 }
             )
         return rows
@@ -305,7 +305,7 @@ def check_layer(
         if not off <= error:
             error, worst = float(off), secret
     return LayerCheck(
-        members=len(chosen), tokens=len(x), error=error, tolerance=allowed, worst_member=list(worst)
+        members=len(chosen), inputs=len(x), error=error, tolerance=allowed, worst_member=list(worst)
     )
 
 

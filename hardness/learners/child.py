@@ -31,6 +31,7 @@ from instances.coded import CodedExamples, require_coded
 from instances.errors import ToolkitError, UsageError, require
 from instances.family import Examples, Family
 from instances.spec import parse_stored
+from instances.text import with_article
 
 _LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
@@ -160,7 +161,7 @@ def written(
     try:
         predict, secret, outcome = hypothesis.predict, hypothesis.secret, hypothesis.outcome
         if not callable(predict):
-            raise TypeError(f"predict is a {type(predict).__name__}")
+            raise TypeError(f"predict is {with_article(type(predict).__name__)}")
         baseline = isinstance(predict, MethodType) and predict == family.known
         message = messages.Learned(
             final=final,

@@ -60,7 +60,7 @@ class Ask(Message):
 
 
 class Label(Message):
-    """The learner asks for labels of tokens of its choice."""
+    """The learner asks for labels of inputs of its choice."""
 
     x: Array
 

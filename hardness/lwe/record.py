@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
 Standing = Literal["published", "disputed"]
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
+_ACROSS = 6  # attacks that stand side by side; more stand one a row, where problems are fewer
 _FIGURES = 20  # bits below which a count is written out
 
 
@@ -195,7 +196,7 @@ class Estimates(Result):
 
     @property
     def least(self) -> Estimate | None:
-        """The attack of least cost among those that apply, the first by name."""
+        """The attack of least cost among those that apply, of several the first of `ranked`."""
         return next((e for e in self.ranked if e.applies), None)
 
     @property
@@ -210,8 +211,11 @@ class Estimates(Result):
 
     @property
     def ranked(self) -> list[Estimate]:
-        """The attacks, the least first, then those that do not apply."""
-        return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name, e.model))
+        """The attacks, the least first, those behind guesses last of equals; then the others."""
+        return sorted(
+            self.estimates,
+            key=lambda e: (not e.applies, e.rank, e.name.startswith("guess+"), e.name, e.model),
+        )
 
     def _rows(self) -> list[TableRow]:
         return [
@@ -246,7 +250,7 @@ class Estimates(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class EstimatesTable(Result):
-    """Estimates of several problems, a row each, with a column for each attack that applies."""
+    """Estimates of several problems: a row each and a column an attack, or the other way round."""
 
     problems: tuple[Estimates, ...]
 
@@ -255,12 +259,17 @@ class EstimatesTable(Result):
         applied = {label for every in attacks for label, e in every.items() if e.applies}
         columns = [label for label in attacks[0] if label in applied]
         claimed = any(one.level for one in self.problems)
-        return [
+        rows: list[TableRow] = [
             {"set": one.name}
             | {label: _marked(one, every[label]) for label in columns}
             | ({"claimed": str(one.level) if one.level else None} if claimed else {})
             for one, every in zip(self.problems, attacks, strict=True)
         ]
+        names = [name for name in rows[0] if name != "set"]
+        unlike = len({row["set"] for row in rows}) == len(rows)
+        if len(names) <= max(_ACROSS, len(rows)) or not unlike:
+            return rows
+        return [{"attack": name} | {str(row["set"]): row[name] for row in rows} for name in names]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a problem, attack and model."""

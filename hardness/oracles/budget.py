@@ -12,7 +12,7 @@ import msgspec
 
 from hardness.oracles import clock
 from instances.arguments import integral, real
-from instances.errors import require
+from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "values", "seconds"]
 _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
@@ -23,7 +23,7 @@ class Budget:
     """What a learner may use; None means no limit. Raises UsageError for what cannot be a limit.
 
     Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
-    membership queries: labels of tokens that the learner chooses.
+    membership queries: labels of inputs that the learner chooses.
 
     cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
     a learner runs in a process of its own, as those from files do.
@@ -47,11 +47,12 @@ class Budget:
             if (given := getattr(self, name)) is None:
                 continue
             found = real(f"a budget of {name}", given)
+            if not 0 < found <= _LONGEST:
+                raise UsageError(
+                    f"a budget of {name} must be above 0 and at most {_LONGEST:g}, got {found:g}; "
+                    "leave it out for none"
+                )
             object.__setattr__(self, name, found)
-            wanted = (
-                f"must be above 0 and at most {_LONGEST:g}, got {found:g}; leave it out for none"
-            )
-            require(0 < found <= _LONGEST, f"a budget of {name} {wanted}")
 
     @property
     def needs_process(self) -> bool:

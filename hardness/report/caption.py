@@ -73,15 +73,27 @@ def certificate(found: "Certificate") -> str:
         for claim in found.claims
         if claim.kind == "reduction"
     ]
-    return captioned(f"Certified bounds for the family {brief_spec(found.spec)}.", oracle, *assumed)
+    family = f"Certified bounds for the family {brief_spec(found.spec)}."
+    return captioned(family, _origin(found), oracle, *assumed)
+
+
+def _origin(found: "Certificate") -> str:
+    """Name the file or the folder of members that are listed, by its SHA-256; empty for others."""
+    origin = found.origin
+    if origin is None:
+        return ""
+    chosen = f"{len(origin['names'])}" + (f" of {origin['of']}" if "of" in origin else "")
+    if found.factors:
+        return f"Its members are {chosen} factors of the labels of {origin['path']}."
+    return f"Its members are {chosen} functions of {origin['path']}, SHA-256 {origin['sha256']}."
 
 
 def bound(found: "Bound") -> str:
     """Say of which family formulas are, what was solved, and the values of the names in them."""
-    at = {
-        name: value for one in found.formulas.values() for name, (value, _) in one.symbols.items()
-    }
-    values = ", ".join(f"{name} = {shown_number(value)}" for name, value in at.items())
+    at = {name: named for one in found.formulas.values() for name, named in one.symbols.items()}
+    values = "; ".join(
+        f"{name} = {shown_number(value)}, {says}" for name, (value, says) in at.items()
+    )
     solved = found.solution
     said = ""
     if solved is not None:
@@ -90,7 +102,7 @@ def bound(found: "Bound") -> str:
         which = "the least" if solved["every"] else "the least found"
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
     oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
-    head = f"Bounds of {found.certificate.spec} as formulas, certified at {values}."
+    head = f"Bounds of {brief_spec(found.certificate.spec)} as formulas, certified at {values}."
     return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, said, oracle)
 
 

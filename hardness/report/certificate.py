@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
+from hardness.bounds.checker import short
 from hardness.bounds.quantities import WORD
 from hardness.report.claims import conditions, sentence
 from hardness.report.text import bad, faint, good, table, taken, wrap
@@ -49,7 +50,7 @@ def certificate_words(certificate: "Certificate") -> str:
         *origin_notes(certificate),
         "" if certificate.origin else rounding_words(certificate.spec),
         beside_words(certificate.spec),
-        cheapest_words(certificate.spec) if certificate.reduces else "",
+        *(cheapest_words(certificate) if certificate.reduces else ()),
     )
     lines += ["", *(wrap(text, further="  ") for text in conditions(certificate).split("\n"))]
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
@@ -79,30 +80,51 @@ def _in_table(value: Fraction, up: bool) -> str:
 
 
 def _note(certificate: "Certificate", claim: "Claim") -> str:
-    """Say that a claim is vacuous, and from which tolerance or gamma on it is not."""
-    said = tolerance_words(certificate, claim) or gamma_words(certificate, claim)
-    if not claim.vacuous:
-        return f"{claim.quantity} is {said}" if said else ""
-    return f"{claim.quantity} is vacuous at these terms" + (f", {said}" if said else "")
+    """Say that a claim is vacuous and at which terms it is not, or why it is not exact."""
+    if claim.vacuous:
+        remedy = remedy_words(certificate, claim)
+        return f"{claim.quantity} is vacuous at these terms" + (f"; {remedy}" if remedy else "")
+    said = gamma_words(certificate, claim) or interval_words(claim)
+    return f"{claim.quantity} is {said}" if said else ""
 
 
-def cheapest_words(spec: str) -> str:
-    """Name the attack that is estimated to cost the least.
+def cheapest_words(certificate: "Certificate") -> list[str]:
+    """Name the cheapest estimated attacks on a family, and on the LWE that a reduction assumes.
 
-    >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
-    'Of the estimated attacks, gues'
+    >>> import hardness
+    >>> made = hardness.certify("lwr:n=16,q=64,p=2,secret=binary", about="lwe", error_bound=1,
+    ...     examples=20, risk="1/5")
+    >>> for line in cheapest_words(made):
+    ...     print(line[:60])
+    Cheapest attack on this family, by estimates: usvp, about 2^
+    Cheapest attack on the LWE assumed, if its errors are unifor
     """
     from hardness.lwe.estimate import estimate_all  # what other certificates do not need
-    from hardness.lwe.parameters import parameters_of
+    from hardness.lwe.parameters import parameters_of, parse_parameters
+    from hardness.lwe.record import worded
     from hardness.report.cost import cost_words
 
-    estimates = estimate_all(parameters_of(parse_stored(spec)), spec)
-    if (least := estimates.least) is None:
-        return ""
-    return (
-        f"Of the estimated attacks, {estimates.label(least)} is the cheapest: "
-        f"{cost_words(least)}; `hardness estimate {brief_spec(spec)}` lists all."
-    )
+    spec, terms = brief_spec(certificate.spec), certificate["lwe-probability"].terms
+    most, samples = int(Fraction(terms["bound"])), int(Fraction(terms["examples"]))
+    law = f"error=uniform,width={2 * most + 1}"
+    assumed = f"lwe:{re.sub(r'p=[0-9]+', law, spec.removeprefix('lwr:'))}"
+    problems = {
+        "this family": (spec, parameters_of(parse_stored(certificate.spec))),
+        "the LWE assumed, if its errors are uniform": (
+            worded(assumed, samples),
+            parse_parameters(assumed, samples),
+        ),
+    }
+    found = []
+    for about, (words, parameters) in problems.items():
+        estimates = estimate_all(parameters, words)
+        cost = "none applies"
+        if (least := estimates.least) is not None:
+            cost = f"{estimates.label(least)}, {cost_words(least)}"
+        found.append(
+            f"Cheapest attack on {about}, by estimates: {cost} (`hardness estimate {words}`)."
+        )
+    return found
 
 
 def beside_words(spec: str) -> str:
@@ -146,19 +168,40 @@ def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
     }
 
 
-def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
-    """Say from which tolerance on a bound on queries that is vacuous says something; else empty.
+def remedy_words(certificate: "Certificate", claim: "Claim") -> str:
+    """Say with which terms a claim that is vacuous says something; empty where none is known.
 
     >>> from hardness.bounds import certify
     >>> from instances import parse
     >>> made = certify(parse("parity:d=8,m=3"))
-    >>> print(tolerance_words(made, made.claims[2]))
-    not vacuous from tau = 0.15 on
+    >>> print(remedy_words(made, made["stat-queries"]))
+    it says something with --tau 0.15 or more
+    >>> print(remedy_words(made, made["vstat-queries"]))
+    it says something with --vstat 15 or less
     """
-    if not claim.vacuous or claim.quantity not in ("stat-queries", "csq-queries"):
+    if claim.quantity in ("stat-queries", "csq-queries"):
+        least = certificate.first_tolerance(claim.quantity)
+        if least is None:
+            return "so it is with every --tau"
+        return f"it says something with --tau {write(least)} or more"
+    if claim.quantity == "vstat-queries":
+        most = certificate.last_vstat()
+        return f"it says something with --vstat {most} or less" if most else "try a smaller --vstat"
+    if claim.quantity == "lwe-probability":
+        last = Fraction(claim.terms["horizon"])
+        return f"it says something with --examples {write(last)} or less" if last else ""
+    return ""
+
+
+def interval_words(claim: "Claim") -> str:
+    """Say why an SQ dimension is not exact; empty for other claims, and for one that is."""
+    if claim.quantity != "sq-dimension" or claim.kind != "interval":
         return ""
-    least = certificate.first_tolerance(claim.quantity)
-    return "so at every tau" if least is None else f"not vacuous from tau = {write(least)} on"
+    low, above = short(claim.value), short(claim.upper + 1)
+    return (
+        f"not exact: some {low} members have pairwise |correlation| at most 1/{low}, no {above} "
+        f"have at most 1/{above}, and what lies between is not decided"
+    )
 
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
@@ -251,7 +294,7 @@ def verification_words(found: "Verification") -> str:
     ]
     if layer:
         lines += [
-            f"layer         {layer.members} members on {layer.tokens} tokens: differs from the "
+            f"layer         {layer.members} members on {layer.inputs} inputs: differs from the "
             f"formula by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
             if layer.members
             else "layer         not checked: it has too many heads to be built"

@@ -1,6 +1,7 @@
 """What a paper that quotes a certificate needs: a sentence with its sources, and their BibTeX."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from hardness.report.export import allowing_breaks
 from hardness.runs.names import brief_spec
 
 if TYPE_CHECKING:
-    from hardness.bounds import Certificate
+    from hardness.bounds import Certificate, Claim
+    from hardness.bounds.bound import Bound
 
 TOOLKIT = "hardness"  # the key of this software
 _REASON = re.compile(r": a (?:query|label) .*|; vacuous.*")  # of a sentence: the proof has it
@@ -33,9 +35,19 @@ def quotation(certificate: "Certificate") -> str:
     >>> print(quotation(hardness.certify("parity:d=8,m=3"))[:56])
     For the family parity:d=8,\\allowbreak m=3: Every learner
     """
-    spec = brief_spec(certificate.spec)
-    about = [c for c in certificate.claims if of_learners(c) and not c.vacuous]
-    said = []
+    return _quoted(certificate, filter(of_learners, certificate.claims), certificate.claims)
+
+
+def formulas_quotation(found: "Bound") -> str:
+    """Write what the quantities of a table of formulas are, at its values, with BibTeX."""
+    claims = [formula.claim for formula in found.formulas.values()]
+    return _quoted(found.certificate, claims, claims)
+
+
+def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterable[Claim]") -> str:
+    """Write claims that say something, each a sentence, then BibTeX of all that a table cites."""
+    spec, said = brief_spec(certificate.spec), []
+    about = [claim for claim in about if not claim.vacuous]
     for claim in about:
         text = allowing_breaks(_REASON.sub("", sentence(certificate, claim)))
         for pattern, formula in _MATHS:
@@ -46,7 +58,7 @@ def quotation(certificate: "Certificate") -> str:
     else:
         first = f"For the family {allowing_breaks(spec)}, the method {_TRIVIAL} nor that it is hard"
     scope = _SCOPE if any(c.quantity.endswith(("-queries", "-success")) for c in about) else ""
-    keys = {c.source for c in certificate.claims if c.source not in OURS}
+    keys = {claim.source for claim in cited if claim.source not in OURS}
     comments = "\n\n".join(entries()[key] for key in (*sorted(keys), TOOLKIT))
     comments = "\n".join(f"% {line}".rstrip() for line in comments.splitlines())
     return f"{first}. {scope}Certified with \\cite{{{TOOLKIT}}}.\n\n% BibTeX:\n{comments}\n"

@@ -31,9 +31,9 @@ _SCOPE = (
 _EMPTY = "; vacuous: a bound of at most 2 only excludes learners that ask or look at most once"
 _SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
 _SDA = (
-    "SDA, the largest whole q up to N such that any N/q of N members or more have mean "
-    "|correlation| at most {}, over their ordered pairs, of one with itself too, or 0 if there is "
-    "none, is {}"
+    "SDA at gamma = {} is {}: the largest integer q, up to the number N of members, such that "
+    "every set of N/q members or more has average |correlation| at most gamma, over all ordered "
+    "pairs of the set, those of a member with itself included; 0 if there is no such q"
 )
 _EVERY = "over all ordered pairs, of one with itself too"
 _HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
@@ -156,7 +156,7 @@ def sentence(certificate: "Certificate", claim: "Claim") -> str:
     >>> import hardness
     >>> made = hardness.certify("parity:d=8,m=3")
     >>> sentence(made, made["sq-dimension"])
-    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
+    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35, all members'
     """
     return _SENTENCES[claim.quantity](certificate, claim)
 
@@ -200,7 +200,7 @@ def _average(certificate: "Certificate", claim: "Claim") -> str:
 
 def _dimension(certificate: "Certificate", claim: "Claim") -> str:
     if "upper" not in claim.terms:
-        return _SQ_DIM.format(short(claim.value)) + ": all"
+        return _SQ_DIM.format(short(claim.value)) + ", all members"
     return _SQ_DIM.format(_between(claim.value, claim.upper))
 
 

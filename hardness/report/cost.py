@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-from hardness.bounds.quantities import WORD
 from hardness.lwe.grid import Grid, SearchResult
 from hardness.lwe.models import SMALL_BLOCK
 from hardness.lwe.record import Estimate, Estimates, EstimatesTable, worded
@@ -13,17 +12,16 @@ from hardness.runs.names import brief_spec
 from instances.numbers import write
 
 MEANING = (
-    "rop and memory are base-2 logarithms: estimates under the models named above, in units that "
-    "differ from attack to attack, and not lower bounds. `--attack NAME` prints all of an attack, "
-    "or why it has no estimate."
+    "rop, operations, and memory, numbers stored, are base-2 logarithms: estimates under the "
+    "models named above, in units that differ from attack to attack, and not lower bounds. "
+    "`--attack NAME` prints all of an attack, or why it has no estimate."
 )
 _CONTESTED = "takes wrong guesses as independent, which [DP23] disputes"
 _MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
-_ACROSS = 6  # attacks that stand side by side; more stand one a line, where sets are fewer
 _SYMBOLS = (
     "Base-2 logarithms: red of lattice reduction, svp of calls for short vectors, guess of "
     "guesses, |S| of candidates, ↻ of repetitions; prob is the probability of one. samples: "
-    "labels with z_0 = -1, which about half of all examples have."
+    "informative labels, which about half of all examples have."
 )
 _FIELDS = (  # as practitioners write them
     ("rop", "rop"),
@@ -146,8 +144,9 @@ def _queries(found: Estimates) -> str:
         return item("Statistical queries", f"no bound: {found.no_queries}")
     claims = []
     for claim in found.queries:
-        terms = ", ".join(f"{k} {_brief(v)}" for k, v in claim.parameters.items())
-        value = WORD if claim.vacuous else _brief(claim.value)
+        shown = {k: v for k, v in claim.parameters.items() if k not in ("upper", "alike")}
+        terms = ", ".join(f"{k} {_brief(v)}" for k, v in shown.items())
+        value = claim.shown(lambda number, up: _brief(number))
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return item(
         "Statistical queries",
@@ -193,11 +192,8 @@ def table_words(found: EstimatesTable) -> str:
     marks = "*: the cheapest of these attacks; †: the cheapest without disputed heuristics"
     below = "; ".join([marks, *disputed_words(*found.problems)])
     rows = found._rows()
-    head, lines = list(rows[0]), [[str(v or "-") for v in row.values()] for row in rows]
-    if len(rows) < len(head) - 1 > _ACROSS:
-        head, *lines = [list(line) for line in zip(head, *lines, strict=True)]
-        head[0] = "attack"
-    said = [*settings_words(*found.problems), "", table(head, lines), "", wrap(below)]
+    lines = [[str(v or "-") for v in row.values()] for row in rows]
+    said = [*settings_words(*found.problems), "", table(list(rows[0]), lines), "", wrap(below)]
     return "\n".join([*said, wrap(MEANING)])
 
 

@@ -11,7 +11,7 @@ from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
 from hardness.runs import Comparison, Least
-from hardness.runs.registry import parse_learner, view_of
+from hardness.runs.registry import parse_learner
 from instances.numbers import brief, write
 from instances.result import Result
 
@@ -80,6 +80,5 @@ def demo_words(made: Demo) -> str:
 
 def _least(found: Least) -> str:
     """Say what a table of thresholds counts, and what its learners see."""
-    views = {view_of(name): SEEN[view_of(name)] for name in found.learner_names}
-    sees = " or ".join(views.values())
+    sees = " or ".join(dict.fromkeys(SEEN[cell.view] for cell in found.cells))
     return f"least {found.unit} on {found.spec}, median of {found.seeds}; from {sees}"

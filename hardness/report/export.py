@@ -8,7 +8,7 @@ of a spreadsheet, a command of LaTeX or markup.
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -40,8 +40,14 @@ _LATEX = str.maketrans(
 _FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
 _LONG_TEXT = 24  # characters of a text that may stand in the caption alone
 _COMMA = re.compile(r",(?! )")
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_INDEX = re.compile(r"\b([A-Za-z])\\_(\w)\b(?!\.)")
+_CODE = re.compile(r"`([^`]*)`")
 _GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+_PACKAGES = {"amsmath": r"\binom", "array": r"\arraybackslash", "booktabs": r"\toprule",
+             "graphicx": r"\resizebox"}  # fmt: skip
+_LINE, _FILLED, _EM = 72, 18, 0.5  # characters of a line, of a text on several, and ems of each
 _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
 _POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
@@ -155,26 +161,41 @@ def _latex(table: "DataFrame", caption: str) -> str:
 
     pandas writes it: cells hold formulas, and the booktabs of tabulate escapes what they hold.
     A long text that is the same in every row, as a spec, and stands in the caption is left out.
+    Texts stand on several lines where the columns would be wider than a page.
     """
     import pandas as pd
 
     cells = table.map(_readable)
     first = {name: cells[name].iloc[0] for name in cells if cells[name].nunique() == 1}
     said = [n for n, part in first.items() if len(part) > _LONG_TEXT and part in caption]
-    kept = {n: [*map(_latex_cell, table[n], cells[n])] for n in table if n not in said}
-    aligned = "".join("lr"[all(map(_NUMERIC.fullmatch, column))] for column in kept.values())
+    kept = {str(n): [*map(_latex_cell, table[n], cells[n])] for n in table if n not in said}
+    aligned = "".join(_aligned({n: [n, *cells[n]] for n in kept}, kept))
     written = (
         pd.DataFrame(kept, dtype="str")
         .rename(columns=_typeset)
         .to_latex(index=False, escape=False, column_format=aligned or None)
     )
-    if not caption:
-        return f"% \\usepackage{{booktabs}}\n{written}"
-    words = allowing_breaks(caption)
-    return (
-        f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
-        f"\\caption{{{words}}}\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
-    )
+    if caption:
+        written = (
+            f"\\begin{{table}}\n\\centering\\small\n\\caption{{{allowing_breaks(caption)}}}\n"
+            f"\\smallskip\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
+        )
+    used = [name for name, command in _PACKAGES.items() if command in written]
+    return f"% \\usepackage{{{','.join(used)}}}\n{written}"
+
+
+def _aligned(cells: Mapping[str, Sequence[str]], latex: Mapping[str, Sequence[str]]) -> list[str]:
+    """Align columns: numbers to the right; long texts are filled where a line is too short."""
+    widths = {name: max(map(len, column)) for name, column in cells.items()}
+    long = [n for n, w in widths.items() if w > _FILLED and not any("$" in v for v in latex[n])]
+    room = _LINE - 2 * len(widths) - sum(w for n, w in widths.items() if n not in long)
+    width = max(_FILLED, room // max(1, len(long)))
+    return [
+        rf">{{\raggedright\arraybackslash}}p{{{_EM * width:.1f}em}}"
+        if name in long and widths[name] > width
+        else "lr"[all(map(_NUMERIC.fullmatch, column))]
+        for name, column in latex.items()
+    ]
 
 
 def allowing_breaks(text: str) -> str:
@@ -183,7 +204,13 @@ def allowing_breaks(text: str) -> str:
     >>> allowing_breaks("d=8,m=3 at tau = 1/10")
     'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10'
     """
-    return _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(text)))
+    written = _HASH.sub(_in_parts, _CODE.sub(r"\\texttt{\1}", _typeset(text)))
+    written = _INDEX.sub(r"$\1_\2$", _COMMA.sub(r",\\allowbreak ", written))
+    return _GREEK.sub(r"$\\\1$", written)
+
+
+def _in_parts(digest: re.Match[str]) -> str:
+    return r"\allowbreak ".join(digest[0][i : i + 16] for i in range(0, 64, 16))
 
 
 def _latex_cell(value: Any, text: str) -> str:

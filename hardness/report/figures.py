@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
+from instances.errors import DamagedFile, UsageError, unknown
 from instances.result import Result
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def rows_of(
     if not isinstance(source, Path):
         return figure.rows(_material(name, figure, source))
     if not source.exists():
-        raise ToolkitError(f"{source} does not exist: figure {name} needs {figure.takes}")
+        raise UsageError(f"no such file: {source}: figure {name} needs {figure.takes}")
     if not figure.source.made:
         raise UsageError(
             f"figure {name} is of a SPEC or path.py:Name, not of a file such as a certificate: "

@@ -12,7 +12,7 @@ from hardness.learners import Outcome
 from hardness.lwe.attacks.usvp import SMALL
 from hardness.lwe.record import Estimate
 from hardness.report.run import claim_words, unbound_words
-from hardness.report.text import bad, good, number, table
+from hardness.report.text import bad, good, number, table, wrap
 from hardness.runs.attack import AttackResult, Attacks, estimate_of
 from hardness.runs.distinguish import WORLDS, Distinction, advantage_interval
 from hardness.runs.names import brief_spec, short
@@ -75,7 +75,12 @@ def _beside(attacks: Sequence[AttackResult]) -> list[str]:
             ["", "runs", *_dashed(taken), "-", number(attack.median("seconds"))],
         ]
     header = ["attack", "", "block", "tries", "dimension", "samples", "operations", "seconds"]
-    return ["", table(header, rows)] if rows else []
+    if not rows:
+        return []
+    said = "samples: what an estimate needs, and what a run used."
+    if any(row[0].startswith("bkw") for row in rows):
+        said += " The estimate of bkw takes one pair of a block, a run several: it needs fewer."
+    return ["", table(header, rows), wrap(said)]
 
 
 def _detail(attack: AttackResult, name: str) -> float | None:
@@ -93,15 +98,19 @@ def attack_words(every: Attacks) -> str:
     costs: list[Cost] = ["seconds", "examples"]
     if any(attack.median("values") for attack in attacks):
         costs.append("values")
+    samples = not any(attack.judged for attack in attacks)  # of a file, or a folder: no examples
     rows = []
     for attack in attacks:
         low, high = attack.interval
         used = [_used(attack, cost) for cost in costs]
+        if samples:
+            used[1:2] = _dashed([attack.samples])
         rate = outward(low, high, ".2f", "..") if attack.judged and not _silent(attack) else "-"
         rows.append(
             [short(attack.learner), _found(attack), rate, *used, readable_bytes(attack.peak_bytes)]
         )
-    header = ["attack", "found", "rate at 95%", *costs, "peak memory"]
+    took = ["samples" if samples and cost == "examples" else cost for cost in costs]
+    header = ["attack", "found", "rate at 95%", *took, "peak memory"]
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
     lines += [f"{short(attack.learner)}: {_ends(attack)}" for attack in attacks]
     lines += _beside(attacks)

@@ -46,7 +46,10 @@ _CAPTIONS = Imported(
 )
 
 
-_QUOTATIONS = Imported("hardness.report", {"Certificate": "citation.quotation"})
+_QUOTATIONS = Imported(
+    "hardness.report",
+    {"Bound": "citation.formulas_quotation", "Certificate": "citation.quotation"},
+)
 
 
 def _written(table: Imported, result: Result) -> str:

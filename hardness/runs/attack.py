@@ -88,6 +88,12 @@ class AttackResult(Record, frozen=True, kw_only=True):
         return median(r.used(what) for r in self.runs)
 
     @property
+    def samples(self) -> float | None:
+        """The median of the samples that its runs used; None where none reports it."""
+        used = [run.details["samples"] for run in self.runs if "samples" in run.details]
+        return median(used) if used else None
+
+    @property
     def peak_bytes(self) -> int:
         """The largest memory of a process that ran it."""
         return max(r.memory for r in self.runs)
@@ -100,7 +106,7 @@ class AttackResult(Record, frozen=True, kw_only=True):
         row = {
             "attack": short(self.learner),
             "found": f"{self.recovered}/{self.judged}" if self.judged else len(self.claims),
-            "examples": self.median("examples"),
+            **({"examples": self.median("examples")} if self.judged else {"samples": self.samples}),
             **({"values": values} if values else {}),
             "seconds": self.median("seconds"),
             "known": rate if self.judged else sure,

@@ -187,7 +187,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 def _require_ours(path: Path) -> None:
     if not path.exists():
-        raise DamagedFile(f"{path} does not exist")
+        raise UsageError(f"no such file: {path}")
     if path.is_dir():
         raise UsageError(f"{path} is a folder: a sweep keeps its runs in a file, as {path}.db")
     if not is_cache(path):

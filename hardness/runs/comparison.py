@@ -21,7 +21,7 @@ from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
 from hardness.runs.names import Value, numbers
 from hardness.runs.record import Record
-from hardness.runs.registry import parse_learner, seen, stored_name
+from hardness.runs.registry import parse_learner, stored_name
 from hardness.runs.run import COSTS, Cost, Run, require_support
 from instances.errors import UsageError, require
 from instances.numbers import write
@@ -67,12 +67,7 @@ def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
     return Cell(
         value=value,
         learner=runs[0].learner,
-        view=seen(
-            runs[0].learner,
-            runs[0].spec,
-            bool(runs[0].queries),
-            bool(runs[0].membership_queries),
-        ),
+        view=runs[0].view,
         solved=sum(run.solved for run in runs),
         runs=len(runs),
         queries=_median([r.queries for r in runs]),
@@ -329,9 +324,9 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
         filled = {**given, parameter: write(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
         found.append(require_drawn(one))
-    if len(found) > 1 and (first := getattr(found[0], "given", None)):
+    if len(found) > 1 and (first := getattr(found[0], "listed", None)):
         said = f"{name} has the same functions at {parameter}={write(values[0])} and "
-        require(not first.like(found[1].given), f"{said}{write(values[1])}: it does not use it")
+        require(not first.like(found[1].listed), f"{said}{write(values[1])}: it does not use it")
     return [one.spec for one in found]
 
 

@@ -22,6 +22,7 @@ import msgspec
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import Outcome, learner_spec
+from hardness.learners.learner import View
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
@@ -30,7 +31,7 @@ from hardness.runs.growth import Scaling, scaling_of_least
 from hardness.runs.jobs import Do, Work, here, require_loaded
 from hardness.runs.names import Value
 from hardness.runs.record import Record, json_of
-from hardness.runs.registry import fresh_learner, parse_learner
+from hardness.runs.registry import fresh_learner, parse_learner, seen
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, require_support, run, versions
 from instances.errors import UsageError
@@ -158,7 +159,12 @@ class Search(Work, frozen=True, kw_only=True):
         return self._ended((0, None, "no-answer"), (), seconds, why or outcome.value)
 
     def _ended(
-        self, found: Bracket, tried: Sequence[Trial], seconds: float, lost: str = ""
+        self,
+        found: Bracket,
+        tried: Sequence[Trial],
+        seconds: float,
+        lost: str = "",
+        view: View | None = None,
     ) -> "Threshold":
         made = {"family": parse_stored(self.spec), "learner": parse_learner(self.learner)}
         return Threshold(
@@ -172,6 +178,7 @@ class Search(Work, frozen=True, kw_only=True):
             revisions={name: one.revision for name, one in made.items()},  # type: ignore[attr-defined]
             versions=versions(),
             machine=machine(),
+            view=view,
         )
 
     @property
@@ -190,7 +197,8 @@ class Search(Work, frozen=True, kw_only=True):
             return trial(runs[-1], self.unit, n)
 
         found, tried = walk(self, ask)
-        return self._ended(found, [*tried.values()], sum(one.seconds for one in runs))
+        view = runs[-1].view if runs else None
+        return self._ended(found, [*tried.values()], sum(one.seconds for one in runs), view=view)
 
 
 def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
@@ -222,7 +230,7 @@ class Threshold(Record, frozen=True, kw_only=True):
 
     tried: all runs in their order. low: the largest n below it, 0 where none is; high: the
     threshold on the grid, None where none was confirmed; end: how the search ended. seconds: of all
-    runs. lost: why its worker did not end it.
+    runs. lost: why its worker did not end it. view: what the learner saw, None if nothing ran.
     """
 
     asked: Search
@@ -235,6 +243,7 @@ class Threshold(Record, frozen=True, kw_only=True):
     revisions: dict[str, int]
     versions: dict[str, str]
     machine: str
+    view: View | None = None
 
     @property
     def octave(self) -> int:
@@ -276,6 +285,12 @@ class LeastCell:
     learner: str
     thresholds: tuple[Threshold, ...]
     floor: int | str | None
+
+    @property
+    def view(self) -> View:
+        """What its learner saw."""
+        known = next((one.view for one in self.thresholds if one.view), None)
+        return known or seen(self.learner, self.spec, self.thresholds[0].asked.unit == "queries")
 
     def _sorted(self, side: str) -> list[Any]:
         ends = [getattr(one, side) for one in self.thresholds]

@@ -13,7 +13,7 @@ from instances.dense import Dense
 from instances.errors import UsageError, unknown, withdrawn
 from instances.family import Family
 from instances.lazy import Imported
-from instances.parameters import build
+from instances.parameters import arguments
 from instances.spec import kind_of, parse_stored
 
 LEARNERS: Mapping[str, type[Any]] = Imported(
@@ -108,8 +108,8 @@ def fresh_learner(text: str) -> Learner:
 @lru_cache(maxsize=256)
 def _built_in(name: str, parameters: str) -> Learner:
     """Make a learner of this package: a frozen record, so that one serves all its runs."""
-    learner: Learner = build(LEARNERS[name], parameters, name, name)
-    return learner
+    kind = LEARNERS[name]
+    return kind(**arguments(kind, parameters, name, name))
 
 
 def _foreign(text: str) -> Learner:
@@ -145,7 +145,7 @@ VIEWS: dict[View, str] = {
     "tokens": "the tokens and the label of each example, as they are drawn",
     "z": "the product z of the two tokens, and the part of the label that z decides",
     "queries": "means over examples, within a tolerance",
-    "values": "labels of tokens that it chooses",
+    "values": "labels of inputs that it chooses",
 }
 
 
@@ -182,7 +182,7 @@ _CLASSES = (
     LearnerClass("examples", "learns from single examples", "examples"),
     LearnerClass("gradient", "descends gradients over batches of examples", "examples"),
     # A label that is chosen is a label.
-    LearnerClass("membership", "asks for labels of tokens of its choice", "values"),
+    LearnerClass("membership", "asks for labels of inputs of its choice", "values"),
     LearnerClass(
         "lattice",
         "looks for the secret in single examples, by linear algebra, search or lattices",
@@ -195,7 +195,7 @@ CLASSES: dict[ClassName, LearnerClass] = {one.name: one for one in _CLASSES}
 def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     """Return the class of a learner by its spec; None for one from a file, which may do all.
 
-    chose: whether a run of it asked for labels of tokens of its choice; those from files are then
+    chose: whether a run of it asked for labels of inputs of its choice; those from files are then
     known.
 
     >>> [class_of(name).name for name in ("queries", "primal:beta=40", "student", "lowdegree")]
@@ -214,6 +214,10 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     return CLASSES["gradient" if name in GRADIENT else "examples"]
 
 
+# What the forms in which learners from files take examples are of.
+_ARRAYS: dict[str, View] = {"tokens": "tokens", "flat": "tokens", "z": "z", "samples": "z"}
+
+
 def view_of(
     learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
 ) -> View:
@@ -221,7 +225,7 @@ def view_of(
 
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
     sees their tokens. asked, chose:
-    whether a run of it asked queries, or for labels of tokens of its choice.
+    whether a run of it asked queries, or for labels of inputs of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
     ['tokens', 'z', 'tokens', 'examples']
@@ -235,14 +239,21 @@ def view_of(
     return "tokens" if view == "z" and isinstance(family, Dense) else view
 
 
-def seen(learner: str, spec: str, asked: bool = False, chose: bool = False) -> View:
+def seen(
+    learner: str, spec: str, asked: bool = False, chose: bool = False, arrays: str = ""
+) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    asked, chose: whether it asked queries, or for labels of tokens of its choice.
+    asked, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in which
+    form a learner from a file says that it took examples.
 
     >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')
+    >>> seen("mine.py:Net", "parity:d=8,m=2", arrays="flat")
+    'tokens'
     """
+    if learner.partition(":")[0] not in LEARNERS and arrays in _ARRAYS:
+        return _ARRAYS[arrays]
     try:
         family = parse_stored(spec)
     except UsageError:

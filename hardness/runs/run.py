@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
@@ -14,7 +13,7 @@ import numpy as np
 from msgspec import structs
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome, learner_spec
-from hardness.learners.learner import SPENT, ended_early
+from hardness.learners.learner import SPENT, View, ended_early
 from hardness.learners.remote import learn_in_child
 from hardness.oracles import (
     Budget,
@@ -32,6 +31,7 @@ from hardness.runs.columns import COUNTED, parameters_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.record import Record, json_of
+from hardness.runs.registry import seen
 from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
@@ -168,11 +168,15 @@ class Run(Record, frozen=True, kw_only=True):
 
         Of a user's learner the time that its predictions took counts too: it could learn there.
         """
-        predicting = self.details.get("predict_seconds", 0.0)
-        if not isinstance(predicting, int | float) or not 0 <= predicting <= float_info.max:
-            return True
-        most = self.budget.seconds
+        predicting, most = self.details.get("predict_seconds", 0.0), self.budget.seconds
         return most is not None and self.seconds + predicting > OVERTIME * most
+
+    @property
+    def view(self) -> View:
+        """What its learner saw of the problem."""
+        asked, chose = bool(self.queries), bool(self.membership_queries)
+        arrays = self.details.get("reported", self.details).get("view")  # of one in a child process
+        return seen(self.learner, self.spec, asked, chose, str(arrays))
 
     @property
     def solved(self) -> bool:
@@ -451,7 +455,7 @@ def _oracle(
         _ = source.family.questions or source.family.refuse("questions")
         if instance is None:
             raise ToolkitError(
-                f"{learner.name} asks for labels of tokens of its choice: the folder has no secret "
+                f"{learner.name} asks for labels of inputs of its choice: the folder has no secret "
                 "part that knows them"
             )
         return _values(instance, meter)

@@ -81,7 +81,7 @@ class Trials:
 
     @property
     def valued(self) -> bool:
-        """Whether some run asked labels of tokens of its choice."""
+        """Whether some run asked labels of inputs of its choice."""
         return any(run.membership_queries for run in self.trials)
 
     @property

@@ -152,7 +152,7 @@ def read_sweep(source: Path | Mapping[str, Any]) -> Sweep:
         return read_data(data, "the dictionary given", "")
     try:
         text = disk.read_text(source, _MOST_BYTES)
-    except DamagedFile as error:
+    except (DamagedFile, UsageError) as error:
         raise UsageError(
             f"{error}: a sweep file (TOML) is needed: docs/sweeps.md shows one"
         ) from error

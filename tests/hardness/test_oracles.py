@@ -141,7 +141,7 @@ def test_budgets_are_never_passed_and_a_folder_ends(tmp_path):
         oracle.draw(1)
 
 
-# Membership queries: labels of tokens that the learner chooses.
+# Membership queries: labels of inputs that the learner chooses.
 
 FAMILIES = (
     "parity:d=70,m=3,noise=0.2",
@@ -249,11 +249,11 @@ def test_what_cannot_answer_says_so(tmp_path):
         FLIPS, write_folder(tmp_path / "x", family.instance(0), 10), Budget()
     ).secret_recovered
     (tmp_path / "x" / "secret.json").unlink()
-    with pytest.raises(ToolkitError, match="flips asks for labels of tokens of its choice: the fo"):
+    with pytest.raises(ToolkitError, match="flips asks for labels of inputs of its choice: the fo"):
         run(FLIPS, read_folder(tmp_path / "x"), Budget())
 
 
-BINDS_NOBODY = "flips asks for labels of tokens of its choice: only the information floor binds it."
+BINDS_NOBODY = "flips asks for labels of inputs of its choice: only the information floor binds it."
 
 
 def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():

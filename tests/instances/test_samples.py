@@ -431,8 +431,8 @@ def test_what_is_no_file_of_samples_is_refused(name, content, word, tmp_path):
 
 def test_files_of_other_names_and_other_families_are_refused(tmp_path):
     refuses(r"\.safetensors", None, written(tmp_path / "x.dat", b""))
-    refuses("does not exist", None, tmp_path / "none.npz")
-    refuses("does not exist", None, tmp_path / "none.txt")
+    refuses("no such file", None, tmp_path / "none.npz")
+    refuses("no such file", None, tmp_path / "none.txt")
     table = written(tmp_path / "x.npz", {"a": [[0, 1]], "b": [4]})
     refuses(r"b has 4: lwr with q=16 has 0 \.\. 3$", "lwr:n=2,q=16,p=4", table)
     for spec in (SPEC, f"{ALPHA},secret=binary", "lwe:n=3,q=17,alpha=1/17", "lwr:n=3,q=16,p=4"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from instances.disk import one_line, opened, read_bytes, read_json, shown
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, UsageError
 
 
 def written(tmp_path, content):
@@ -57,7 +57,6 @@ def test_only_regular_files_are_opened_and_none_is_waited_for(tmp_path):
         ("fifo", "no regular file"),
         ("socket", "cannot be read"),
         (".", "is a folder"),
-        ("none", "does not exist"),
         ("loop", "cannot be read"),
         ("/dev/zero", "no regular file"),
         ("/dev/tty", "no regular file|cannot be read"),
@@ -68,6 +67,8 @@ def test_only_regular_files_are_opened_and_none_is_waited_for(tmp_path):
             with pytest.raises(DamagedFile, match=said):
                 read(tmp_path / name)
     listening.close()
+    with pytest.raises(UsageError, match="no such file: "):
+        read_json(tmp_path / "none")
     (tmp_path / "long").write_bytes(b"x" * 11)
     with pytest.raises(DamagedFile, match="11 bytes: what belongs here has at most 10"):
         read_bytes(tmp_path / "long", 10)

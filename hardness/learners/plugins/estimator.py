@@ -31,7 +31,7 @@ _HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
 class Estimator(Gathering):
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
-    A classifier needs the view reduced, and holds out a fifth of its examples. The object itself is
+    A classifier needs the view z, and holds out a fifth of its examples. The object itself is
     never changed: a copy of it is fitted, every random_state in it that is None set from the
     learner's generator.
     """
@@ -46,13 +46,11 @@ class Estimator(Gathering):
             )
         super().__post_init__()
         if self.view == "tokens":
-            raise UsageError(
-                "view of an Estimator must be flat, reduced or samples: fit takes rows"
-            )
+            raise UsageError("view of an Estimator must be flat, z or samples: fit takes rows")
         if is_classifier(made):
             if self.view in ("flat", "samples"):
-                raise UsageError(f"view of a classifier must be reduced, got {self.view}")
-            object.__setattr__(self, "view", "reduced")
+                raise UsageError(f"view of a classifier must be z, got {self.view}")
+            object.__setattr__(self, "view", "z")
 
     def make(self) -> Any:
         """Copy the object, unfitted, or make one."""

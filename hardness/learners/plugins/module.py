@@ -56,7 +56,7 @@ class Module(Viewed):
     """Trains a torch module: an object, a class, or a function make(inputs, outputs) or make().
 
     In tokens, the default view, it takes (n, k, d) and gives (n, k, d); inputs and outputs are both
-    d. They are d - 1 and 1 in reduced, n and 1 in samples, k d and k d in flat. An object is a
+    d. They are d - 1 and 1 in z, n and 1 in samples, k d and k d in flat. An object is a
     pattern: copied, all its parameters drawn anew, those of a module without `reset_parameters` as
     the weights of a linear layer are. With warm_start its weights are where training begins.
 
@@ -116,7 +116,7 @@ class Module(Viewed):
             best, details = self._train(torch, net, held, batches)
         start = "the weights given" if self.warm_start else "parameters drawn anew"
         details |= {"view": view, "device": str(device), "start": start}
-        details |= {"trained_on": oracle.meter.examples, "held_out_examples": len(held)}
+        details["held_out_examples"] = len(held)
         outcome, layer = details.pop("outcome"), None
         if best is None:
             reason = {} if outcome else {"reason": DIVERGED}
@@ -177,11 +177,13 @@ class Module(Viewed):
         noisy = getattr(family, "error_rate", family.noise) or not family.noise_known
         scale = float(((held.y - held.known) ** 2).mean()) or 1.0
         kept: Any = None
-        best, gained, step, curve, outcome = np.inf, 0, 0, list[list[float | None]](), None
+        best, gained, step, rows, outcome = np.inf, 0, 0, 0, None
+        curve = list[list[float | None]]()
         try:
             # As tqdm is used: a bar on a terminal, nothing in a log or a child process.
             for step in tqdm(range(1, self.steps + 1), self.name, leave=False, disable=None):
                 x, y = (torch.from_numpy(part).to(device) for part in next(batches))
+                rows += len(y)
                 optimizer.zero_grad()
                 loss = ((forward(net.train(), x).reshape(y.shape) - y) ** 2).mean()
                 loss.backward()
@@ -202,7 +204,8 @@ class Module(Viewed):
         except Spent as spent:
             outcome = SPENT[spent.resource]
         least = None if kept is None else best
-        return kept, {"outcome": outcome, "steps": step, "held_out_error": least, "curve": curve}
+        counted = {"outcome": outcome, "steps": step, "trained_on": rows}  # each as often as seen
+        return kept, counted | {"held_out_error": least, "curve": curve}
 
 
 def redraw(torch: Any, net: Any) -> None:

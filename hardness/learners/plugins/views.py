@@ -1,6 +1,6 @@
 """What a user's learner sees of examples, and how its predictions become labels.
 
-tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. reduced, of Coded
+tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. z, of Coded
 families: z (n, d-1) of +-1, float64, and s (n,), the factor of the label less what everyone knows
 of it, of the open examples alone. samples, of families with linear_forms: a (n, family.n) and b
 (n,), the code of the label, int64, of the open examples alone.
@@ -23,11 +23,12 @@ from instances.coded import Coded, reduce, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
+from instances.text import with_article
 
 if TYPE_CHECKING:
     from hardness.oracles import ExampleOracle  # which loads what answers queries
 
-View = Literal["tokens", "flat", "reduced", "samples"]
+View = Literal["tokens", "flat", "z", "samples"]
 DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how many
 _NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
 
@@ -37,7 +38,7 @@ Predicts = Callable[[Array], Any]  # rows of a view's x -> rows of its y
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Data:
-    """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
+    """Examples in a view: x and y with the rows along the first axis, codes of the view z.
 
     outcome: what ended the drawing early, but for their end. drawn: examples, of which the view may
     show some alone.
@@ -57,7 +58,7 @@ class Data:
     @property
     def known(self) -> Array:
         """What everyone knows of y: errors are divided by its own, to be on a risk's scale."""
-        if self.view == "reduced":
+        if self.view == "z":
             return np.zeros_like(self.y)
         if self.view == "samples":
             return np.full(self.y.shape, self.y.mean())
@@ -69,7 +70,7 @@ class Data:
 class Viewed:
     """A learner that sees examples in a view, and predicts in it.
 
-    wrapped: what learns. view: reduced where the family has it, else flat, unless it is said. name:
+    wrapped: what learns. view: z where the family has it, else flat, unless it is said. name:
     that of what is given, or of its class, unless it is said. Raises UsageError for a view that
     there is not.
     """
@@ -99,7 +100,7 @@ class Viewed:
     def supports(self, family: Family) -> str | None:
         """Families that have its view."""
         coded, forms = isinstance(family, Coded), family.linear_forms
-        lacking = {"reduced": "" if coded else "coded", "samples": "" if forms else "linear_forms"}
+        lacking = {"z": "" if coded else "coded", "samples": "" if forms else "linear_forms"}
         offer = lacking.get(self.view or "")
         return f"its view is '{self.view}': {family.lacks(offer)}" if offer else None
 
@@ -118,7 +119,7 @@ class Gathering(Viewed, ABC):
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
         family = oracle.family
-        view: View = self.view or ("reduced" if isinstance(family, Coded) else "flat")
+        view: View = self.view or ("z" if isinstance(family, Coded) else "flat")
         data = gather(oracle, view, self.examples)
         details: dict[str, Any] = {"view": view, "trained_on": len(data)}
         if not len(data):
@@ -164,7 +165,7 @@ class Function(Gathering):
         third = (rng,) if takes_rng(self.wrapped) else ()
         predict = self.wrapped(data.x, data.y, *third)
         if not callable(predict):
-            gave = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
+            gave = f"{self.name} gave {described(predict)}: a function predict(x) is needed"
             raise Failed(Outcome.INVALID, {"reason": gave})
         return predict, {}
 
@@ -174,7 +175,7 @@ def function(
 ) -> Callable[[Callable[..., Any]], Function]:
     """Decorate a function learn(x, y) to be a learner that sees a view of its choice.
 
-    >>> @function(view="reduced", examples=500)
+    >>> @function(view="z", examples=500)
     ... def linear(z, s):
     ...     weights = z.T @ s / len(s)
     ...     return lambda z: z @ weights
@@ -192,7 +193,7 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
     family, limit = oracle.family, oracle.meter.budget.examples
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
     wanted = examples or rest
-    size = 2 * 8 * (1 if view in ("reduced", "samples") else 2 * family.k) * family.d
+    size = 2 * 8 * (1 if view in ("z", "samples") else 2 * family.k) * family.d
     require_memory(wanted * size, f"{wanted} examples of {family} in the view {view!r}")
     parts: list[Any] = []
     used, outcome = 0, None
@@ -233,7 +234,7 @@ def flat(x: Array) -> NDArray[np.float64]:
 
 def completed(family: Family, view: View, predict: Predicts) -> Predict:
     """Make a prediction in a view one of labels (n, k, d), in batches, which may raise Failed."""
-    if view == "reduced":
+    if view == "z":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
     if view == "samples":
         return predictor(family, lambda z: _of_samples(family, z, predict))
@@ -283,7 +284,7 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
-        raise _invalid(f"gave a {type(values).__name__} that is no array", shape) from error
+        raise _invalid(f"gave {described(values)} that is no array", shape) from error
     if array.shape == (*shape, 1):
         array = array[..., 0]
     if array.dtype.kind not in "fiub":
@@ -306,7 +307,7 @@ def described(value: Any) -> str:
             return f"the function {value.__name__}{inspect.signature(value)}"[:100]
         except (TypeError, ValueError):
             return f"the function {value.__name__}"
-    return f"a {type(value).__name__}"
+    return with_article(type(value).__name__)
 
 
 def first_line(value: Any) -> str:

@@ -31,7 +31,6 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import Value
-from hardness.runs.registry import seen
 from hardness.runs.run import COSTS
 from instances import numbers
 from instances.errors import UsageError
@@ -162,7 +161,7 @@ def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data
                 {
                     "kind": "least",
                     "learner": short_name(one, cell.learner),
-                    "sees": seen(cell.learner, cell.spec, one.unit == "queries"),
+                    "sees": cell.view,
                     "cost": one.unit,
                     "place": float(cell.value or 0),
                     "least": cell.least,

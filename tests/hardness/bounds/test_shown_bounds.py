@@ -193,17 +193,34 @@ def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
         assert said_nothing(spec, quantity, first - step)
 
 
-def said_nothing(spec, quantity, tau):
+@pytest.mark.parametrize("spec", [*SPECS, "lwr:n=8,q=16,p=4"])
+def test_the_last_vstat_is_the_last_at_which_certify_says_something(spec):
+    made = hardness.certify(spec, vstat=10**9)
+    if not any(claim.quantity == "vstat-queries" for claim in made.claims):
+        return  # of labels of more values
+    assert made["vstat-queries"].vacuous
+    last = made.last_vstat()
+    if spec.startswith("profile"):  # what a query eliminates follows from a search
+        assert last is None
+        return
+    assert not said_nothing(spec, "vstat-queries", vstat=last)
+    assert said_nothing(spec, "vstat-queries", vstat=last + 1)
+
+
+def said_nothing(spec, quantity, tau="1/10", vstat=100):
     """Whether the claim about queries, or about success in its place, is vacuous."""
     names = (quantity, quantity.replace("queries", "success"))
-    [claim] = [c for c in hardness.certify(spec, tau=tau).claims if c.quantity in names]
+    made = hardness.certify(spec, tau=tau, vstat=vstat)
+    [claim] = [c for c in made.claims if c.quantity in names]
     return vacuous(claim.quantity, claim.value)
 
 
 def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
     said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
-    assert "stat-queries is vacuous at these terms, not vacuous from tau = 0.15 on." in said
+    assert (
+        "stat-queries is vacuous at these terms; it says something with --tau 0.15 or more." in said
+    )
     assert "vacuous" not in hardness("certify", "parity:d=32,m=5").out
     listed = Path(__file__).parents[3] / "docs/examples/majorities.py"
     said = " ".join(hardness("certify", f"{listed}:threes", "--centred").out.split())
-    assert "not vacuous from tau = 0.51 on" in said
+    assert "it says something with --tau 0.51 or more" in said

@@ -304,7 +304,7 @@ def test_what_is_no_file_of_runs_is_refused_in_a_line(tmp_path):
                 Cache(path, writes=writes)
     with pytest.raises(DamagedFile, match="holds no runs"):
         Cache(tmp_path / "text", writes=False)
-    with pytest.raises(DamagedFile, match="does not exist"):
+    with pytest.raises(UsageError, match="no such file"):
         Cache(tmp_path / "gone.db", writes=False)
     with Cache(tmp_path / "new.db") as cache:
         cache.connection.execute("PRAGMA user_version = 9")

@@ -200,7 +200,7 @@ def test_a_learner_that_raises_has_failed_and_is_named(monkeypatch: pytest.Monke
     def lucky(learner: object, instance: object, budget: Budget, seed: int, **_: object) -> object:
         n = budget.examples or 0
         passed = random.Random(f"{seed} {n}").random() < (0.3 if n < 100 else 0.85)
-        how = {"passed": passed, "limited_by": "examples", "outcome": Outcome.CRASHED}
+        how = {"passed": passed, "limited_by": "examples", "outcome": Outcome.CRASHED, "view": None}
         return SimpleNamespace(**how, seconds=0.0, used=lambda _: n)
 
     monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", lucky)

@@ -82,7 +82,7 @@ def raw(x, y):
 
     return predict
 
-@function(view="reduced", examples=300)
+@function(view="z", examples=300)
 def bits(z, s, rng):
     rng.integers(2)
     i, j = solve(z, s)
@@ -212,7 +212,7 @@ def test_what_an_object_says_of_itself_is_kept(here):
     assert found.digest == hashlib.sha256(GOOD.encode()).hexdigest()
     assert load("mine.py:Plain").revision == 1
     reason = load("mine.py:bits").supports(parse("linear:m=1,k=2,d=6"))
-    assert "'reduced': linear lacks `coded`" in reason
+    assert "'z': linear lacks `coded`" in reason
     assert not list(here.glob("__pycache__"))
 
 
@@ -304,14 +304,14 @@ class Halves:
     def learn(self, oracle, rng): return None
     def supports(self, family): return False
 from hardness.learners.plugins import function
-@function(view="reduced")
+@function(view="z")
 def tuned(z, s, scale=0.0): return lambda new: scale * new
 """
 
 
 WRONG = {  # what a name of that file gives: one line
     "nmuber": "unknown name 'nmuber': did you mean 'number'?",
-    "number": "bad.py: number is a int: needed is a class or object with learn",
+    "number": "bad.py: number is an int: needed is a class or object with learn",
     "one": r"one, the function one\(x\), needs x",
     "four": "needs a, b, c, d",
     "Empty": "Empty is the class Empty: needed is",
@@ -319,7 +319,7 @@ WRONG = {  # what a name of that file gives: one line
     "Needs:deep=3": "unknown parameter of bad.py: Needs 'deep': did you mean 'depth'?",
     "Needs:depth": "must be key=value",
     "Needs:depth=a b": "must be a word of letters",
-    "NotCalled": r"learn is a int, not learn\(self, oracle, rng\)",
+    "NotCalled": r"learn is an int, not learn\(self, oracle, rng\)",
     "OneArgument": r"must have learn\(self, oracle, rng\), got learn\(oracle\)",
     "Access": "access='all': one of examples, queries, values, either",
     "Revision": "revision is a str: int is needed",
@@ -362,7 +362,7 @@ def test_hypotheses_that_are_none(here):
     (here / "bad.py").write_text(BAD)
     for learner, words in (
         (load("bad.py:Options"), "learn gave a NoneType: a Hypothesis or"),
-        (adapt(lambda x, y: 3, "here"), "gave a int: a function predict(x) is needed"),
+        (adapt(lambda x, y: 3, "here"), "gave an int: a function predict(x) is needed"),
     ):
         found = run(learner, PARITY.instance(0), Budget(examples=10))
         assert found.outcome is Outcome.INVALID
@@ -371,7 +371,7 @@ def test_hypotheses_that_are_none(here):
         run(load("bad.py:Halves"), PARITY.instance(0), Budget(examples=10))
 
 
-@pytest.mark.parametrize("view", ["tokens", "flat", "reduced", "samples"])
+@pytest.mark.parametrize("view", ["tokens", "flat", "z", "samples"])
 def test_predictions_that_are_none_are_invalid(view):
     for given, words in (
         (lambda x: x[:-1], "gave the shape"),
@@ -419,7 +419,7 @@ def test_examples_are_gathered_in_order_and_counted():
     data = gather(Stingy(instance, Meter(Budget(examples=100))), "flat", 40)
     assert (data.x == flat(whole.x[:40])).all()
     z, s = datasets.make("parity:d=9,m=2", 30, view="z")
-    data = gather(Stingy(instance, Meter(Budget())), "reduced", 100)
+    data = gather(Stingy(instance, Meter(Budget())), "z", 100)
     assert (data.x[:30] == z).all()
     assert (data.y[:30] == s).all()
     seen = samples(whole)
@@ -433,7 +433,7 @@ def test_examples_are_gathered_in_order_and_counted():
     with pytest.raises(Spent):
         gather(Stingy(instance, Meter(Budget()), seconds_after=0), "tokens", 80)
     oracle = Stingy(instance, Meter(Budget()))
-    gather(oracle, "reduced", None)
+    gather(oracle, "z", None)
     assert oracle.meter.examples == 10_000
 
 

@@ -54,7 +54,7 @@ def test_estimators_solve_what_their_kind_can():
     for path, given, spec, examples in SOLVE:
         found = learned(make(path, **given), spec, examples)
         assert found.outcome is Outcome.SOLVED, (path, spec, found.risk)
-        assert found.details["view"] == "reduced"
+        assert found.details["view"] == "z"
 
 
 def test_the_scale():
@@ -157,7 +157,7 @@ def test_views_and_kinds_that_do_not_fit():
     assert "nice lacks `coded`" in adapt(logistic, "here").supports(nice)
     ridge = make(RIDGE)
     assert adapt(ridge, "here").supports(nice) is None
-    assert "reduced" in adapt(Estimator(ridge, view="reduced"), "here").supports(nice)
+    assert "z" in adapt(Estimator(ridge, view="z"), "here").supports(nice)
     for wrong, words in [
         (lambda: Estimator(logistic, view="flat"), "view of a classifier must be"),
         (lambda: Estimator(logistic, view="samples"), "view of a classifier must be"),

@@ -60,21 +60,21 @@ def own_layer(torch, m=2, d=6):
 def test_a_network_solves_a_pair_and_leaves_the_generator_alone(torch):
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    found = learned(Module(layers(torch), rate=0.01, view="reduced"), "parity:d=10,m=2", 4000)
+    found = learned(Module(layers(torch), rate=0.01, view="z"), "parity:d=10,m=2", 4000)
     assert found.outcome is Outcome.SOLVED
-    assert found.details["view"] == "reduced"
+    assert found.details["view"] == "z"
     assert (torch.random.get_rng_state() == before).all()
     torch.rand(3)
-    again = learned(Module(layers(torch), rate=0.01, view="reduced"), "parity:d=10,m=2", 4000)
+    again = learned(Module(layers(torch), rate=0.01, view="z"), "parity:d=10,m=2", 4000)
     assert again.risk == found.risk
-    again = Module(layers(torch), rate=0.01, view="reduced")
+    again = Module(layers(torch), rate=0.01, view="z")
     other = learned(again, "parity:d=10,m=2", 4000, seed=1)
     assert other.risk != found.risk
 
 
 def test_a_module_is_a_pattern_and_is_left_alone(torch):
     net = torch.nn.Sequential(torch.nn.LazyLinear(32), torch.nn.ReLU(), torch.nn.LazyLinear(1))
-    given = Module(net, steps=300, rate=0.01, view="reduced")
+    given = Module(net, steps=300, rate=0.01, view="z")
     found = learned(given, "parity:d=8,m=1", 1000)
     assert found.outcome is Outcome.SOLVED
     assert learned(given, "parity:d=8,m=1", 1000).risk == found.risk
@@ -229,13 +229,13 @@ def test_prompts_are_tensors(torch):
 
 def test_time_ends_training(torch, ticks):
     ticks(0.1)
-    given = Module(layers(torch), steps=10**5, view="reduced")
+    given = Module(layers(torch), steps=10**5, view="z")
     found = learned(given, "parity:d=30,m=12", 2000, seconds=10.0)
     assert found.outcome is Outcome.SECONDS_SPENT
 
 
 def test_training_that_diverges_says_so(torch):
-    found = learned(Module(layers(torch), rate=100.0, view="reduced"), "parity:d=8,m=3", 1000)
+    found = learned(Module(layers(torch), rate=100.0, view="z"), "parity:d=8,m=3", 1000)
     assert found.outcome in (Outcome.STAGE_FAILED, Outcome.LEARNED_NOTHING, Outcome.PARTIAL)
 
     class Nan(torch.nn.Linear):
@@ -255,7 +255,7 @@ def test_modules_that_do_not_fit(torch):
             lambda: nn.Linear(7, 8),
             r"^Linear does not map \(2, 2, 8\) .* \(RuntimeError: mat1 .*view='flat'\)$",
         ),
-        (lambda: 3, "Module: a int was made: a torch module is needed"),
+        (lambda: 3, "Module: an int was made: a torch module is needed"),
         (lambda: nn.LSTM(8, 8), r"^LSTM does not map .* got tuple\)"),
         (lambda: nn.Identity(), "has no parameters"),
         (lambda: nn.TransformerEncoderLayer(8, 2), "mix examples without batch_first=True"),
