@@ -240,9 +240,9 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
     assert "2^-40" in refused(chain_of, 1, "3", {"success": checker.written(residues.SLACK)})
     assert "so long a secret" in refused(lambda: chain_of(1, n=1 << 18))
     noisy = {"labels": "residue", "parts": 64, "errors": [0, [str(1 << 64)]]}
-    with pytest.raises(checker.Refused, match="not rounded"):
+    with pytest.raises(checker.Refused, match="labels of lwr, and these are not"):
         chain_of(1, **noisy)
-    with pytest.raises(checker.Refused, match="not rounded"):
+    with pytest.raises(checker.Refused, match="labels of lwr, and these are not"):
         chain_of(1, labels="residue", parts=64)
 
 
