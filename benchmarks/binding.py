@@ -15,7 +15,7 @@ from timing import table
 from hardness.bounds import BoundParameters, Certificate
 from hardness.bounds.quantities import bound
 from hardness.report.text import shown_risk
-from hardness.runs.certified import Certifier, claims, number
+from hardness.runs.certified import certificate_of, claims, number
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import CLASSES, LEARNERS, LearnerClass, class_of, parse_learner
 from hardness.runs.results import read_runs
@@ -73,12 +73,12 @@ def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, fl
 
 def rows(store: Path) -> Iterator[tuple[str, ...]]:
     """List the problems of a sweep: those with a bound first, else as the families are listed."""
-    runs, certifier = read_runs(store).runs, Certifier()
+    runs = read_runs(store).runs
     by_spec: dict[str, list[Run]] = {}
     for run in runs:
         by_spec.setdefault(run.spec, []).append(run)
     terms = BoundParameters()
-    found = {spec: certifier.one(spec, terms) for spec in by_spec}
+    found = {spec: certificate_of(spec, terms) for spec in by_spec}
     proved = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     names = list(FAMILIES)
     yield "problem", *(f"{name}, {of.cost}" for name, of in CLASSES.items())

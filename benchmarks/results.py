@@ -13,7 +13,7 @@ from timing import hardness, table  # isort: skip
 
 from hardness.bounds import BoundParameters, Certificate
 from hardness.report.text import bound, shown_risk
-from hardness.runs.certified import Certifier
+from hardness.runs.certified import certificate_of
 from hardness.runs.registry import view_of
 from hardness.runs.results import Runs, read_runs
 from hardness.runs.run import Run
@@ -41,7 +41,7 @@ HEAD = ("problem", "certified queries", "learner", "sees", "solved", "risk", "ex
 
 
 def rows(kept: Runs, asked: dict[str, str]) -> list[tuple[str, ...]]:
-    made = {spec: Certifier().one(spec, BoundParameters()) for spec in asked}
+    made = {spec: certificate_of(spec, BoundParameters()) for spec in asked}
     certified = {spec: _bound(one) for spec, one in made.items() if isinstance(one, Certificate)}
     found = [(run.spec, run.learner, run) for run in kept.runs]
     cells = {

@@ -226,6 +226,11 @@ class Coded(Family):
         """Evaluate F = E[Y|X]: the mean of the factor, given its code without noise."""
         return self.labelled(x, self.means[self._codes_of(secret, x)])
 
+    def mean_on(self, secret: Secret, drawn: "CodedExamples") -> NDArray[np.float64]:
+        """Evaluate F on examples, whose tokens are packed already: (n, 2, d)."""
+        codes = self.codes(secret, drawn.words, np.zeros(len(drawn.words), np.bool_))
+        return self.labelled(drawn.x, self.means[codes])
+
     def _codes_of(self, secret: Secret, x: NDArray[Any]) -> NDArray[Any]:
         return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
@@ -281,13 +286,12 @@ class Coded(Family):
             )
         return risk
 
-    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project on what is public of E[Y|X]: its range where z_0 = -1, else its value."""
-        out = self.labelled(x, np.zeros(len(x)))
-        factor = np.clip(x[:, :, 0] * y[:, :, 0], self.means.min(), self.means.max())
-        opened = x[:, 0, 0] != x[:, 1, 0]
-        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
-        return out
+    def clip(self, signs: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project column 0 of labels of informative tokens on the range of E[Y|X]: (n, 2).
+
+        signs: column 0 of the tokens, (n, 2).
+        """
+        return signs * np.clip(signs * y, self.means.min(), self.means.max())
 
     @property
     def risk_bound(self) -> float:
@@ -296,8 +300,13 @@ class Coded(Family):
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Draw factors towards the centre by 1 - 2 noise."""
-        centre = float(self.centre)
-        return centre + float(1 - 2 * self.noise) * (values - centre)
+        centre, rest = self._fading
+        return centre + rest * (values - centre)
+
+    @cached_property
+    def _fading(self) -> tuple[float, float]:
+        """The centre of the levels, and 1 - 2 noise."""
+        return float(self.centre), float(1 - 2 * self.noise)
 
     def labelled(self, x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
         """Put X[l,0] factor where z_0 = -1, and X[l,0] known_constant elsewhere, in column 0."""
@@ -305,10 +314,6 @@ class Coded(Family):
         opened = x[:, 0, 0] != x[:, 1, 0]
         out[:, :, 0] = x[:, :, 0] * np.where(opened, factor, float(self.known_constant))[:, None]
         return out
-
-    def factor_of(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the factor of labels of informative tokens, if they have one: (n, 2, d) -> (n,)."""
-        return np.asarray((x[:, :, 0] * y[:, :, 0]).mean(axis=1))
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[np.uint64]:
         """Draw the packed tokens of examples start .. start+count-1 of a stream."""
@@ -338,7 +343,7 @@ class Coded(Family):
         """Read the level of labels of informative tokens, exactly as `factors` has it: (n,)."""
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2
-        return levels[np.searchsorted(between, self.factor_of(x, y))]
+        return levels[np.searchsorted(between, (x[:, :, 0] * y[:, :, 0]).mean(axis=1))]
 
     def questions(self, x: Any) -> NDArray[Any]:
         """Check tokens that a learner chooses: all of -1 and +1."""

@@ -46,8 +46,11 @@ def unpack(words: NDArray[np.uint64], d: int) -> NDArray[np.int8]:
     [-1, 1, -1, 1]
     """
     octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
-    bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., :d]
-    signs: NDArray[np.int8] = 1 - 2 * bits.astype(np.int8)
+    # Of a flat array it is several times as fast as along an axis.
+    bits = np.unpackbits(octets.reshape(-1), bitorder="little")
+    signs = bits.reshape(*words.shape[:-1], 64 * words.shape[-1])[..., :d].astype(np.int8)
+    signs *= -2
+    signs += 1
     return signs
 
 
@@ -57,12 +60,14 @@ def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
     >>> pack(np.array([-1, 1, -1, 1])).tolist()
     [5]
     """
-    if not ((x == 1) | (x == -1)).all():
+    if not (np.abs(x) == 1).all():
         raise UsageError("tokens of this family must be -1 and +1")
-    width = words_per_token(x.shape[-1])
-    octets = np.packbits(x < 0, axis=-1, bitorder="little")
-    padded = np.zeros((*x.shape[:-1], width * 8), np.uint8)
-    padded[..., : octets.shape[-1]] = octets
+    *rows, d = x.shape
+    octets = -(-d // 8)
+    bits = np.zeros((*rows, 8 * octets), np.bool_)
+    bits[..., :d] = x < 0
+    padded = np.zeros((*rows, 8 * words_per_token(d)), np.uint8)
+    padded[..., :octets] = np.packbits(bits.reshape(-1), bitorder="little").reshape(*rows, octets)
     return padded.view("<u8").astype(np.uint64, copy=False)
 
 

@@ -148,11 +148,11 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _terms(vstat: int, **given: Any) -> "BoundParameters":
+def _terms(vstat: int, **options: Any) -> "BoundParameters":
     """Read what a bound is about; raises UsageError."""
     from hardness.bounds import BoundParameters
 
-    exactly = {name: exact(name, value) for name, value in given.items()}
+    exactly = {name: exact(name, value) for name, value in options.items()}
     return BoundParameters(vstat=integral("vstat", vstat, 1), **exactly)
 
 

@@ -37,56 +37,56 @@ class Study(TypedDict, total=False):
     force: bool
 
 
-def _law(given: Study) -> "Prompts":
+def _law(options: Study) -> "Prompts":
     """Read the distribution of the prompts; raises UsageError."""
     from hardness.icl.prompts import Prompts
 
-    if unknown := [name for name in given if name not in Study.__annotations__]:
+    if unknown := [name for name in options if name not in Study.__annotations__]:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
-    switch("force", given.get("force", False))
+    switch("force", options.get("force", False))
     return Prompts.named(
-        d=integral("d", given.get("d", 5), 1),
-        n=integral("n", given.get("n", 20), 1),
-        sigma=text_argument("sigma", given.get("sigma", "identity")),
-        task=text_argument("task", given.get("task", "inverse")),
-        noise=number_between("noise", given.get("noise", 0), -math.inf),
-        seed=_seed(given),
+        d=integral("d", options.get("d", 5), 1),
+        n=integral("n", options.get("n", 20), 1),
+        sigma=text_argument("sigma", options.get("sigma", "identity")),
+        task=text_argument("task", options.get("task", "inverse")),
+        noise=number_between("noise", options.get("noise", 0), -math.inf),
+        seed=_seed(options),
     )
 
 
-def _seed(given: Study) -> int:
-    return integral("seed", given.get("seed", 0), 0)
+def _seed(options: Study) -> int:
+    return integral("seed", options.get("seed", 0), 0)
 
 
-def _answer(found: "Studied", given: Study) -> "Answer":
+def _answer(result: "Studied", options: Study) -> "Answer":
     """Give a study, and keep it in the folder `out`."""
     from hardness.report.figures import FIGURES
     from hardness.report.icl import words
     from instances.disk import new_folder, write_bytes, write_json
     from instances.result import Answer
 
-    data = found.to_dict()
-    out = Path(located("out", given["out"])) if "out" in given else None
-    told = words(found)
+    data = result.to_dict()
+    out = Path(located("out", options["out"])) if "out" in options else None
+    told = words(result)
     if out:
-        with new_folder(out, force=given.get("force", False), ours=FILES) as folder:
+        with new_folder(out, force=options.get("force", False), ours=FILES) as folder:
             write_json(folder / "results.json", data)
             if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # of curves and steps alone
                 write_bytes(folder / "figure.svg", entry.draw(entry.rows(data)).file("svg"))
         told += f"\n\nwritten: {out}"
-    return Answer(data=data, told=told, rows=found._rows())
+    return Answer(data=data, told=told, rows=result._rows())
 
 
 def optimum(
     *,
     samples: int | None = None,
-    **given: Unpack[Study],
+    **options: Unpack[Study],
 ) -> "Answer":
     """Give the best single layer of linear attention in closed form, and what speaks for it.
 
     The smallest loss, a minimum found numerically, Monte Carlo on sampled prompts, and the
     Bayes-optimal predictor. samples: prompts of an estimate, None for what a second or so does.
-    given: of `Study`.
+    options: of `Study`.
 
     >>> optimum(d=1, n=4, samples=200).data["exact"]
     '1/3'
@@ -94,22 +94,22 @@ def optimum(
     from hardness.icl.onelayer import study
 
     samples = None if samples is None else integral("samples", samples, 2)
-    return _answer(study(_law(given), samples, _seed(given)), given)
+    return _answer(study(_law(options), samples, _seed(options)), options)
 
 
-def steps(*, layers: int = 4, **given: Unpack[Study]) -> "Answer":
+def steps(*, layers: int = 4, **options: Unpack[Study]) -> "Answer":
     """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
 
     For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
     """
     from hardness.icl.steps import exact_curves
 
-    law, layers = _law(given), integral("layers", layers, 1)
+    law, layers = _law(options), integral("layers", layers, 1)
     if not law.inverse:
         raise UsageError("exact steps are only known for --task inverse")
     with progress.counted(layers, "solving") as bar:
-        found = exact_curves(law.n, law.d, layers, law.noise, _seed(given), progress=bar)
-    return _answer(found, given)
+        found = exact_curves(law.n, law.d, layers, law.noise, _seed(options), progress=bar)
+    return _answer(found, options)
 
 
 def train(
@@ -120,13 +120,13 @@ def train(
     samples: int | None = None,
     steps: int = 1000,
     restarts: int = 1,
-    **given: Unpack[Study],
+    **options: Unpack[Study],
 ) -> "Answer":
     """Train L layers from a small random start, and measure how near they come to gradient descent.
 
     The loss is compared with the exact one of the best scalars, the matrices with the identity.
     free: train Q alone, with P = 0 (gradient descent), or both (GD++). raw: in the coordinates of
-    the points, unwhitened. samples: Gram matrices to train on. steps: at most. given: of `Study`.
+    the points, unwhitened. samples: Gram matrices to train on. steps: at most. options: of `Study`.
     """
     from hardness.icl.train import train as trained
 
@@ -137,31 +137,31 @@ def train(
     samples = None if samples is None else integral("samples", samples, 1)
     with progress.counted(restarts * steps, "training") as bar:
         found = trained(
-            _law(given),
+            _law(options),
             layers,
             free=free,
             whiten=not raw,
             samples=samples or 0,
             steps=steps,
             restarts=restarts,
-            seed=_seed(given),
+            seed=_seed(options),
             progress=bar,
         )
-    return _answer(found, given)
+    return _answer(found, options)
 
 
 def curves(
-    *, layers: int = 4, samples: int | None = None, steps: int = 600, **given: Unpack[Study]
+    *, layers: int = 4, samples: int | None = None, steps: int = 600, **options: Unpack[Study]
 ) -> "Answer":
     """Give the loss for 1 .. layers layers: optimal steps, GD++, and what training finds.
 
-    samples: Gram matrices to train on; steps: of a descent; given: of `Study`.
+    samples: Gram matrices to train on; steps: of a descent; options: of `Study`.
     """
     from hardness.icl.train import curves as drawn
 
     layers, steps = integral("layers", layers, 1), integral("steps", steps, 1)
     samples = None if samples is None else integral("samples", samples, 1)
-    seed, chosen = _seed(given), {"samples": samples or 0, "steps": steps}
+    seed, chosen = _seed(options), {"samples": samples or 0, "steps": steps}
     with progress.counted(2 * layers * steps, "training") as bar:
-        found = drawn(_law(given), layers, seed=seed, **chosen, progress=bar)
-    return _answer(found, given)
+        found = drawn(_law(options), layers, seed=seed, **chosen, progress=bar)
+    return _answer(found, options)

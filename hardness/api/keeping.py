@@ -40,10 +40,10 @@ class KeptRuns(Limits, Keeping, total=False):
     """What learners may use, and where their runs go."""
 
 
-def read_keeping(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_keeping(options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split `KeptRuns` into limits and where runs go, read; raises UsageError, TypeError."""
-    limits = {name: value for name, value in given.items() if name in Limits.__annotations__}
-    how = {name: value for name, value in given.items() if name not in limits}
+    limits = {name: value for name, value in options.items() if name in Limits.__annotations__}
+    how = {name: value for name, value in options.items() if name not in limits}
     if unknown := [name for name in how if name not in Keeping.__annotations__]:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
     for name in how.keys() & {"fresh", "force"}:
@@ -59,7 +59,7 @@ def read_keeping(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @contextmanager
 def kept(
-    how: Any, asked: "Record", total: int, label: str
+    how: Any, plan: "Record", total: int, label: str
 ) -> "Iterator[tuple[Any, Do, Callable[[Any], None]]]":
     """Give what is asked, who does its jobs, and what writes what came of them.
 
@@ -84,15 +84,15 @@ def kept(
     if how.get("fresh") and (out is None or form):
         raise UsageError("--fresh needs a folder --out: no runs are kept anywhere else")
     file = None if out is None or form else out / NAME
-    rows = asked._kept
+    rows = plan._kept
     with running(how, file, total, label, rows) as runner:
         if runner.cache:
-            asked = _taken_up(asked, runner.cache, bool(how.get("fresh")))
+            plan = _taken_up(plan, runner.cache, bool(how.get("fresh")))
         earlier = [runner.cache.count] if runner.cache else []
 
-        def keep(found: Any) -> None:
+        def keep(result: Any) -> None:
             if form:
-                write(out, form, found, bool(how.get("force")))
+                write(out, form, result, bool(how.get("force")))
 
         def do(works: "Iterable[Work]") -> "list[Any]":
             works = list(works)
@@ -102,7 +102,7 @@ def kept(
                 progress.note(f"{many} {rows} found in {file}, which are not done again")
             return list(runner.run(works))
 
-        yield asked, do, keep
+        yield plan, do, keep
 
 
 @contextmanager
@@ -147,20 +147,20 @@ def running(
                 one.rmdir() if one.is_dir() else one.unlink()
 
 
-def _taken_up(asked: Any, cache: Any, fresh: bool) -> Any:
+def _taken_up(plan: Any, cache: Any, fresh: bool) -> Any:
     """Take up what a folder holds of the same command, or begin in it; raises UsageError."""
     if fresh:
         cache.clear()
     elif (earlier := cache.request) is not None:
-        if not _same(earlier, asked.filed()):
+        if not _same(earlier, plan.filed()):
             raise UsageError(
                 f"{cache.path.parent} holds runs of another command: give another --out, or "
                 "--fresh to begin again there"
             )
-        asked = type(asked).read({n: v for n, v in earlier.items() if n != "format"})
-        return asked
-    cache.ask(asked.filed())
-    return asked
+        plan = type(plan).read({n: v for n, v in earlier.items() if n != "format"})
+        return plan
+    cache.ask(plan.filed())
+    return plan
 
 
 def _require_same_versions(works: "Sequence[Work]", cache: Any) -> None:
@@ -179,14 +179,14 @@ def _require_same_versions(works: "Sequence[Work]", cache: Any) -> None:
         cache.ask({**held, **now}, "versions")
 
 
-def _same(earlier: dict[str, Any], asked: dict[str, Any]) -> bool:
+def _same(earlier: dict[str, Any], plan: dict[str, Any]) -> bool:
     """Whether two requests ask the same; a base seed that is drawn is that of the earlier one."""
     drawn = "operating system"
     left = {"command"}
-    if earlier.get("seed_source") == asked.get("seed_source") == drawn:
+    if earlier.get("seed_source") == plan.get("seed_source") == drawn:
         left |= {"base_seed"}
-    earlier, asked = ({n: v for n, v in one.items() if n not in left} for one in (earlier, asked))
-    return earlier == asked
+    earlier, plan = ({n: v for n, v in one.items() if n not in left} for one in (earlier, plan))
+    return earlier == plan
 
 
 def require_folder(out: Path | None) -> None:

@@ -192,32 +192,32 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
         raise UsageError(f"{path}: end its name in .npz or .safetensors")
 
 
-def _saved(found: "Run", path: Path | None, weights: Path | None) -> "Run":
+def _saved(run: "Run", path: Path | None, weights: Path | None) -> "Run":
     """Write the layer that a run found, and the weights; UsageError for a run that never began."""
     from hardness.runs.jobs import not_loaded
 
-    if not found.began:
-        raise not_loaded(found.learner, found.details)
+    if not run.began:
+        raise not_loaded(run.learner, run.details)
     if weights:
-        if found.model is None:
+        if run.model is None:
             raise ToolkitError(
-                f"{found.learner} hands no module of torch back, or from a file one of over 16 MB: "
+                f"{run.learner} hands no module of torch back, or from a file one of over 16 MB: "
                 "nothing is written"
             )
-        if isinstance(found.model, dict):  # of a learner from a file
+        if isinstance(run.model, dict):  # of a learner from a file
             from safetensors.numpy import save_file
 
-            save_file(found.model, str(weights))
+            save_file(run.model, str(weights))
         else:
             from safetensors.torch import save_model
 
-            save_model(found.model, str(weights))
+            save_model(run.model, str(weights))
     if path:
-        if found.layer is None:
+        if run.layer is None:
             raise ToolkitError(f"no layer was found: {path} was not written")
-        found.layer.save(path, force=True)
-        progress.note(f"{path}: a layer of {found.layer.m} heads")
-    return found
+        run.layer.save(path, force=True)
+        progress.note(f"{path}: a layer of {run.layer.m} heads")
+    return run
 
 
 def distinguish(

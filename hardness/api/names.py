@@ -259,12 +259,14 @@ def _meanings(kind: str, name: str) -> dict[str, str]:
     return {key: text for key, text in kinds.items() if isinstance(text, str)} | kinds.get(name, {})
 
 
-def _parameters_words(found: list[dict[str, str]]) -> str:
+def _parameters_words(parameters: list[dict[str, str]]) -> str:
     """Write a table of parameters; their types stand in --json."""
     from hardness.report.text import sheet
 
-    rows = [{"parameter": one["name"], **one} for one in found]
-    left = {"name", "type"} | ({"meaning"} if not any(one["meaning"] for one in found) else set())
+    rows = [{"parameter": one["name"], **one} for one in parameters]
+    left = {"name", "type"} | (
+        {"meaning"} if not any(one["meaning"] for one in parameters) else set()
+    )
     if not rows:
         return "no parameters"
     return sheet([{k: v for k, v in row.items() if k not in left} for row in rows])

@@ -252,37 +252,37 @@ def functions(source: object) -> str:
     return "" if hasattr(source, "instance") else spec_of_object(source) or ""
 
 
-def names(given: "Learners") -> tuple[str, ...]:
+def names(learners: "Learners") -> tuple[str, ...]:
     """Name learners as all processes of a command know them; raises UsageError for two of one name.
 
     An object has its own name, by which this process and its workers know it.
     """
     from hardness.runs.registry import OBJECTS
 
-    each = tuple(map(_name_of, several(given)))
+    each = tuple(map(_name_of, several(learners)))
     if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
         raise UsageError(f"two learners are called {twice}: name one of them differently")
     return each
 
 
-def several(given: "Learners") -> tuple[Any, ...]:
+def several(values: "Learners") -> tuple[Any, ...]:
     """List what is given, a learner or several."""
-    single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
-    return (given,) if single else tuple(given)  # type: ignore[arg-type]
+    single = isinstance(values, str) or callable(values) or not isinstance(values, Iterable)
+    return (values,) if single else tuple(values)  # type: ignore[arg-type]
 
 
-def _name_of(given: Any) -> str:
+def _name_of(value: Any) -> str:
     from hardness.learners import learner_spec
     from hardness.runs.registry import KEYS, OBJECTS, parse_learner
     from instances.errors import ToolkitError
 
-    if isinstance(given, str):
-        return given
+    if isinstance(value, str):
+        return value
     with suppress(ToolkitError, AttributeError):
-        name = learner_spec(given)
-        if parse_learner(name) == given:
+        name = learner_spec(value)
+        if parse_learner(name) == value:
             return name
-    made = learner(given)
+    made = learner(value)
     name = learner_spec(made)
     OBJECTS[name] = made
     KEYS.pop(name, None)
@@ -291,26 +291,26 @@ def _name_of(given: Any) -> str:
     return name
 
 
-def spec_of(given: "Source", command: str) -> str:
+def spec_of(source: "Source", command: str) -> str:
     """Return a SPEC as it is, or that of a Family, by which other processes know it."""
     from instances.spec import require_spec, spec_of_object
 
-    if isinstance(given, str | PathLike):
-        return str(given)
-    if spec := spec_of_object(given):
+    if isinstance(source, str | PathLike):
+        return str(source)
+    if spec := spec_of_object(source):
         return spec
-    found = family(given)
+    found = family(source)
     require_spec(found, f"{command} gives it to other processes")
     return found.spec
 
 
-def specs_of(given: "Iterable[Source]", command: str) -> list[str]:
+def specs_of(sources: "Iterable[Source]", command: str) -> list[str]:
     """Return the SPECs of several; raises UsageError for two classes that have one name."""
     from instances.spec import kind_of
     from instances.spec import spec_of as read
 
     specs, kinds = [], dict[str, Any]()
-    for one in given:
+    for one in sources:
         specs.append(read(spec_of(one, command)))
         name = specs[-1].partition(":")[0]
         if kinds.setdefault(name, kind_of(name)) is not kind_of(name):

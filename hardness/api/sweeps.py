@@ -120,7 +120,7 @@ def _require_sweep(cache: "Cache") -> None:
         raise UsageError(f"{cache.path} holds runs of another command: give another --out")
 
 
-def _named(given: "Mapping[str, Any]") -> dict[str, Any]:
+def _named(grids: "Mapping[str, Any]") -> dict[str, Any]:
     """Name the objects in a dictionary of a sweep, as its jobs know them."""
 
     def spec(one: Any) -> Any:
@@ -137,7 +137,7 @@ def _named(given: "Mapping[str, Any]") -> dict[str, Any]:
                 made[name] = [*map(read, made[name] if several else [made[name]])]
         return made
 
-    made = table(given)
+    made = table(grids)
     if "grid" in made:
         made["grid"] = [table(one) for one in made["grid"]]
     return made

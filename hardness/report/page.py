@@ -20,7 +20,7 @@ from hardness.report.stored import least_beside
 from hardness.report.stress import certified_words, headline
 from hardness.report.text import count
 from hardness.runs import Comparison
-from hardness.runs.certified import Certifier, query_bound
+from hardness.runs.certified import query_bound
 from hardness.runs.groups import Line, Plane, over_one, over_two
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
@@ -148,13 +148,10 @@ def page_of_stress(stress: Stress, source: str) -> Page:
 
 
 def _page_of_sweep(found: Runs, source: str) -> Page:
-    certifier = Certifier()
-    lines = sorted(
-        over_one(found.runs, certifier), key=lambda line: len(line.comparison.values) < 2
-    )
+    lines = sorted(over_one(found.runs), key=lambda line: len(line.comparison.values) < 2)
     planes = over_two(found.runs)
     parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
-    parts += _phase_parts(planes[:MOST], certifier, source)
+    parts += _phase_parts(planes[:MOST], source)
     hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
     lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
     lead += [] if found.runs else ["There are no runs here."]
@@ -234,9 +231,9 @@ def _bounds(line: Line) -> Iterator[str]:
             yield f"Proved for {brief_spec(last.spec)}: {sentence(last, claim)}."
 
 
-def _phase_parts(planes: Iterable[Plane], certifier: Certifier, source: str) -> Iterator[Part]:
+def _phase_parts(planes: Iterable[Plane], source: str) -> Iterator[Part]:
     for plane in planes:
-        data = FIGURES["phase"].rows((plane, certifier))
+        data = FIGURES["phase"].rows(plane)
         yield Part(
             title=f"Where learners solve {data['spec']}",
             figure=FIGURES["phase"].draw(data),

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from hardness.runs import Comparison, Least
-from hardness.runs.certified import Certifier
 from hardness.runs.groups import Plane, over_one, over_two, single, where
 from hardness.runs.results import Runs, read_runs
 from hardness.runs.stress import Stress
@@ -21,15 +20,15 @@ def comparison_of(path: Path, query: str | None = None) -> Comparison:
     found = read_runs(path)
     if isinstance(found, Runs):
         runs = where(found.runs, query)
-        return single(over_one(runs, Certifier()), runs, str(path), query).comparison
+        return single(over_one(runs), runs, str(path), query).comparison
     _refuse(path, query)
     if not isinstance(found, Comparison):
         raise DamagedFile(f"{path} is of no comparison: a folder of `hardness compare` is needed")
     return found
 
 
-def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
-    """Read the plane of a phase diagram from the runs of a sweep, and what certifies it.
+def phase_of(path: Path, query: str | None = None) -> Plane:
+    """Read the plane of a phase diagram from the runs of a sweep.
 
     query: which runs, as "noise == 0". Raises DamagedFile, and UsageError as `comparison_of` and
     for runs over one parameter alone.
@@ -40,7 +39,7 @@ def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
             f"a phase diagram is drawn from runs of a sweep over two parameters, got {path}"
         )
     runs = where(found.runs, query)
-    return single(over_two(runs), runs, str(path), query), Certifier()
+    return single(over_two(runs), runs, str(path), query)
 
 
 def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:

@@ -83,9 +83,9 @@ class AttackResult(Record, frozen=True, kw_only=True):
         """Bounds on the rate of success at 95 % (Clopper and Pearson)."""
         return interval(self.recovered, self.judged) if self.judged else (0.0, 1.0)
 
-    def median(self, what: Cost) -> float:
+    def median(self, resource: Cost) -> float:
         """Return the median of what its runs took."""
-        return median(r.used(what) for r in self.runs)
+        return median(r.used(resource) for r in self.runs)
 
     @property
     def samples(self) -> float | None:
@@ -176,9 +176,9 @@ class Attacks(Record, frozen=True, kw_only=True):
         return runs_frame(run for one in self.attacks for run in one.runs)
 
 
-def known(found: Run) -> bool:
+def known(result: Run) -> bool:
     """Return whether it is known if a run found the secret: not where nobody knows it."""
-    return found.secret_recovered is not None or found.risk is not None
+    return result.secret_recovered is not None or result.risk is not None
 
 
 def as_attack(name: str, family: Family) -> str:
@@ -211,9 +211,9 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     return tuple(_sized_primal(least[n]) if n == "primal" else n for n in names)
 
 
-def _sized_primal(found: Estimate | None) -> str:
+def _sized_primal(estimate: Estimate | None) -> str:
     """Name the primal attack with the sizes of its estimate, as far as they run here."""
-    zeta, block = (found.zeta or 0, found.beta or LLL_BLOCK) if found else (0, LLL_BLOCK)
+    zeta, block = (estimate.zeta or 0, estimate.beta or LLL_BLOCK) if estimate else (0, LLL_BLOCK)
     block = min(block if zeta else max(_BLOCK, block), LARGEST_BLOCK)
     sizes = [f"block={block}"] if find_spec("fpylll") else []
     sizes += [f"zeta={zeta}"] if zeta else []

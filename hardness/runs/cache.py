@@ -34,7 +34,7 @@ class Cache:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Cache(Path(folder) / "runs.db") as cache:
     ...     cache.add([("a", "1"), ("b", "2")])
-    ...     cache.found(["a", "c"]), list(cache.texts())
+    ...     cache.lookup(["a", "c"]), list(cache.texts())
     ({'a': '1'}, ['1', '2'])
     """
 
@@ -43,10 +43,10 @@ class Cache:
         self.path, self.writes = path, writes
         if not writes or (path.exists() and path.stat().st_size):
             _require_ours(path)
-        with told(path):
+        with sqlite_errors(path):
             self.connection = self._opened()
         if writes:
-            with told(path, self.close):
+            with sqlite_errors(path, self.close):
                 with contextlib.suppress(sqlite3.OperationalError):  # another command does it
                     self.connection.execute("PRAGMA journal_mode = WAL")
                 self.connection.executescript(
@@ -85,13 +85,13 @@ class Cache:
     @property
     def count(self) -> int:
         """How many runs there are."""
-        with told(self.path):
+        with sqlite_errors(self.path):
             return int(self.connection.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    def found(self, keys: Iterable[str]) -> dict[str, str]:
+    def lookup(self, keys: Iterable[str]) -> dict[str, str]:
         """Give the texts of those of some keys that are there."""
         held, left = dict[str, str](), iter(keys)
-        with told(self.path):
+        with sqlite_errors(self.path):
             while some := list(islice(left, _AT_ONCE)):
                 marks = ",".join("?" * len(some))
                 sql = f"SELECT key, json FROM runs WHERE key IN ({marks})"
@@ -100,7 +100,7 @@ class Cache:
 
     def texts(self) -> Iterator[str]:
         """Give the texts of all runs, in an order that depends on their keys alone."""
-        with told(self.path):
+        with sqlite_errors(self.path):
             for (text,) in self.connection.execute("SELECT json FROM runs ORDER BY key"):
                 yield text
 
@@ -131,7 +131,7 @@ class Cache:
         return self._asked("versions") or {}
 
     def _asked(self, name: str) -> Any:
-        with told(self.path):
+        with sqlite_errors(self.path):
             sql = "SELECT json FROM request WHERE name = ?"
             found = self.connection.execute(sql, (name,)).fetchone()
         try:
@@ -145,12 +145,12 @@ class Cache:
 
     def clear(self) -> None:
         """Forget all runs, and of which versions they were."""
-        with told(self.path):
+        with sqlite_errors(self.path):
             self.connection.execute("DELETE FROM runs")
             self.connection.execute("DELETE FROM request WHERE name = 'versions'")
 
     def _write(self, sql: str, rows: Sequence[tuple[str, ...]]) -> None:
-        with told(self.path):
+        with sqlite_errors(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 self.connection.executemany(sql, rows)
@@ -214,7 +214,7 @@ def _require_ours(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def told(path: Path, last: Any = None) -> Iterator[None]:
+def sqlite_errors(path: Path, last: Any = None) -> Iterator[None]:
     """Say in one line what SQLite or the system refuses; last: what is called then."""
     try:
         yield

@@ -2,41 +2,35 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from hardness.bounds import BoundParameters, Certificate, certify
 from instances.disk import shown
 from instances.errors import DamagedFile, ToolkitError
-from instances.spec import parse_stored
+from instances.spec import kind_of, parse_stored
 
 
-class Certifier:
-    """Certificates by spec and terms, each made once."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._made: dict[tuple[str, BoundParameters], Certificate | str] = {}
-
-    def certify(
-        self, specs: Sequence[str], terms: BoundParameters
-    ) -> tuple[tuple[Certificate, ...], str]:
-        """Give a certificate of each spec, or none and why."""
-        found: list[Certificate] = []
-        for spec in specs:
-            one = self.one(spec, terms)
-            if isinstance(one, str):
-                return (), one
-            found.append(one)
-        return tuple(found), ""
-
-    def one(self, spec: str, terms: BoundParameters) -> Certificate | str:
-        """Certify a spec, or say why there is no certificate."""
-        key = spec, terms
-        if key not in self._made:
-            self._made[key] = _made(spec, terms)
-        return self._made[key]
+def certify_all(
+    specs: Sequence[str], terms: BoundParameters
+) -> tuple[tuple[Certificate, ...], str]:
+    """Give a certificate of each spec, or none and why."""
+    found: list[Certificate] = []
+    for spec in specs:
+        certificate = certificate_of(spec, terms)
+        if isinstance(certificate, str):
+            return (), certificate
+        found.append(certificate)
+    return tuple(found), ""
 
 
-def _made(spec: str, terms: BoundParameters) -> Certificate | str:
+def certificate_of(spec: str, terms: BoundParameters) -> Certificate | str:
+    """Certify a spec, or say why there is no certificate."""
+    return _certificate(spec, terms, kind_of(spec.partition(":")[0]))
+
+
+@lru_cache(1024)
+def _certificate(spec: str, terms: BoundParameters, kind: object) -> Certificate | str:
+    """Certify a spec; kind: the class of its family, for a user may name another one alike."""
     try:
         family = parse_stored(spec)
         if family.hardness.evidence != "exact":
@@ -58,18 +52,18 @@ def query_bound(certificates: Sequence[Certificate]) -> str:
     return ""
 
 
-def claims(one: Certificate, quantity: str) -> bool:
+def claims(certificate: Certificate, quantity: str) -> bool:
     """Whether a quantity is claimed, or in place of queries that no number of them is enough."""
-    return any(claim.quantity in (quantity, _success(quantity)) for claim in one.claims)
+    return any(claim.quantity in (quantity, _success(quantity)) for claim in certificate.claims)
 
 
-def success(one: Certificate, quantity: str) -> Fraction | None:
+def success(certificate: Certificate, quantity: str) -> Fraction | None:
     """The success above which no number of queries is enough; None where that is not claimed."""
-    found = {claim.quantity: claim.value for claim in one.claims}
+    found = {claim.quantity: claim.value for claim in certificate.claims}
     return None if quantity in found else found.get(_success(quantity))
 
 
-def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
+def number(certificate: Certificate, quantity: str, wanted: Fraction) -> int | None:
     """The certified number; None where no number of queries gives the success that is wanted.
 
     0 where a guess gives it, which is vacuous. Raises UsageError for what is not claimed.
@@ -79,9 +73,9 @@ def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
     >>> number(hard, "stat-queries", Fraction(2, 3)), number(hard, "stat-queries", Fraction(1, 969))
     (None, 0)
     """
-    most = success(one, quantity)
+    most = success(certificate, quantity)
     if most is None:
-        return one.integer(quantity)
+        return certificate.integer(quantity)
     return 0 if most >= wanted else None
 
 

@@ -15,7 +15,7 @@ from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.learners import learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
-from hardness.runs.certified import Certifier, claims, number, query_bound
+from hardness.runs.certified import certify_all, claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
@@ -154,7 +154,7 @@ class Comparison(Record, frozen=True, kw_only=True):
         """Canonical names of the learners, in the order asked."""
         return list(self.canonical) or [*map(stored_name, self.learners)]
 
-    def of(self, learner: str, value: Value) -> list[Run]:
+    def runs_of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
         found = self._by_learner.get(learner, {})
         return list(found.get(self.specs[self.values.index(value)], ()))
@@ -176,7 +176,7 @@ class Comparison(Record, frozen=True, kw_only=True):
             cell(value, runs, self.terms.success)
             for learner in self.learner_names
             for value in self.values
-            if (runs := self.of(learner, value))
+            if (runs := self.runs_of(learner, value))
         )
 
     def bounds(self, quantity: str) -> list[int | None]:
@@ -303,7 +303,7 @@ def certificates(
 
     needed: raise UsageError there instead, with the reason.
     """
-    made, why = Certifier().certify(specs, terms)
+    made, why = certify_all(specs, terms)
     if why and needed:
         raise UsageError(why)
     return made
@@ -370,19 +370,19 @@ def planned(
 
 
 def compare(
-    spec: str, over: str, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
+    spec: str, over: str, learners: tuple[str, ...], *args: Any, do: Do = here, **options: Any
 ) -> Comparison:
     """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
 
-    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it,
+    args, options: what `planned` takes. do: who does the jobs; the result does not depend on it,
     seconds apart. Raises UsageError before anything runs, and ToolkitError where nothing could.
     """
-    return done(planned(spec, over, learners, *asked, **more), do)
+    return done(planned(spec, over, learners, *args, **options), do)
 
 
-def done(asked: Comparison, do: Do = here) -> Comparison:
+def done(plan: Comparison, do: Do = here) -> Comparison:
     """Do the runs of a planned comparison; raises UsageError for learners that do not load."""
-    require_loaded(asked.learners, asked.specs[0])
-    runs = do(asked.works)
+    require_loaded(plan.learners, plan.specs[0])
+    runs = do(plan.works)
     require_some(runs)
-    return asked.updated(runs=tuple(runs))
+    return plan.updated(runs=tuple(runs))

@@ -130,17 +130,17 @@ class Distinction(Record, frozen=True, kw_only=True):
     heldout: int
     plays: tuple[Play, ...]
 
-    def of(self, world: World) -> list[Play]:
+    def plays_in(self, world: World) -> list[Play]:
         """Return the trials in one world."""
         return [play for play in self.plays if play.world == world]
 
     def accepted(self, world: World) -> int:
         """Count the trials of a world that were accepted as real."""
-        return sum(play.accepted for play in self.of(world))
+        return sum(play.accepted for play in self.plays_in(world))
 
     def rate(self, world: World) -> float:
         """Return Pr[accept | world] as measured."""
-        return self.accepted(world) / len(self.of(world))
+        return self.accepted(world) / len(self.plays_in(world))
 
     @property
     def threshold(self) -> float:
@@ -158,9 +158,9 @@ class Distinction(Record, frozen=True, kw_only=True):
         real, uniform = (self.accepted(world) for world in WORLDS)
         return advantage_interval(real, uniform, len(self.plays) // 2, self.confidence)
 
-    def used(self, what: Literal["examples", "seconds"], *worlds: World) -> float:
+    def used(self, resource: Literal["examples", "seconds"], *worlds: World) -> float:
         """Add up what the trials in some worlds took."""
-        return sum(getattr(play, what) for world in worlds for play in self.of(world))
+        return sum(getattr(play, resource) for world in worlds for play in self.plays_in(world))
 
     @property
     def accuracy(self) -> float | None:
@@ -173,7 +173,7 @@ class Distinction(Record, frozen=True, kw_only=True):
         """An interval for the accuracy of these trials' hypotheses, averaged. [Hoe63]"""
         if self.accuracy is None:
             return None
-        tested = sum(play.tested for play in self.of("real"))
+        tested = sum(play.tested for play in self.plays_in("real"))
         radius = math.sqrt(math.log(2 / (1 - self.confidence)) / (2 * tested))
         return max(0.0, self.accuracy - radius), min(1.0, self.accuracy + radius)
 
@@ -184,7 +184,7 @@ class Distinction(Record, frozen=True, kw_only=True):
         return None if loss is None else implied_accuracy(loss)
 
     def _mean(self, name: Literal["agreement", "bit_loss"]) -> float | None:
-        pairs = [(getattr(p, name), p.tested) for p in self.of("real")]
+        pairs = [(getattr(p, name), p.tested) for p in self.plays_in("real")]
         if any(value is None for value, _ in pairs):
             return None
         return sum(v * n for v, n in pairs) / sum(n for _, n in pairs)
@@ -397,6 +397,6 @@ def _factors(
     given = valid_predictions(predict, x)
     if given is None:
         return known
-    opened = x[rows]
-    clipped = family.clip(opened, given[rows].astype(np.float64))
-    return family.factor_of(opened, clipped)
+    signs = x[rows, :, 0]
+    clipped = family.clip(signs, given[rows, :, 0].astype(np.float64))
+    return np.asarray((signs * clipped).mean(axis=1))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.certified import certify_all, terms_of
 from hardness.runs.columns import (
     BUDGET,
     COLUMNS,
@@ -157,13 +157,12 @@ class Plane(Group):
 _G = TypeVar("_G", bound=Group)
 
 
-def over_one(runs: Iterable[Run], certifier: Certifier | None = None) -> tuple[Line, ...]:
+def over_one(runs: Iterable[Run]) -> tuple[Line, ...]:
     """List the lines of runs, each over one parameter; raises DamagedFile.
 
     >>> over_one([])
     ()
     """
-    made = certifier or Certifier()
     groups: dict[object, Line] = {}
     for fixed, some in comparable(runs).items():
         by_spec = grouped(some, lambda run: run.spec)
@@ -174,7 +173,7 @@ def over_one(runs: Iterable[Run], certifier: Certifier | None = None) -> tuple[L
                 for spec in by_spec
                 if parameter in numbers_of(spec) and _others(spec, parameter) == others
             ]
-            groups[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed, made)
+            groups[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed)
     return told_apart([*groups.values()])
 
 
@@ -271,12 +270,11 @@ def _line(
     specs: Sequence[str],
     by_spec: dict[str, list[Run]],
     fixed: Fixed,
-    certifier: Certifier,
 ) -> Line:
     specs = sorted(specs, key=lambda spec: numbers_of(spec)[parameter])
     rows = tuple(row for spec in specs for row in by_spec[spec])
     terms = terms_of(dict(fixed).get("tau"))
-    why = certifier.certify(specs, terms)[1]
+    why = certify_all(specs, terms)[1]
     learners = tuple(dict.fromkeys(row.learner for row in rows))
     comparison = Comparison(
         spec=brief_spec(specs[0], parameter),

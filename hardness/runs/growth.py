@@ -161,19 +161,23 @@ def scaling(
     return _grown(next(iter(sizes)), parameter, fits, certified)
 
 
-def scaling_of_least(found: "Least") -> Scaling:
+def scaling_of_least(thresholds: "Least") -> Scaling:
     """Fit the thresholds of every learner over the sizes where every instance has one.
 
     What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
     """
-    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
+    floors = {v or 0: n for v, n in zip(thresholds.values, thresholds.floors, strict=True)}
     numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
-    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
+    certified = (
+        {thresholds.quantity: numbers}
+        if thresholds.quantity and len(numbers) == len(floors)
+        else {}
+    )
     fits = []
-    for learner in found.learner_names:
-        of = {one.value or 0: one for one in found.cells if one.learner == learner}
+    for learner in thresholds.learner_names:
+        of = {one.value or 0: one for one in thresholds.cells if one.learner == learner}
         reasons = {
-            value: f"{never} of {found.seeds} instances have no threshold"
+            value: f"{never} of {thresholds.seeds} instances have no threshold"
             if (never := sum(not one.high for one in cell.thresholds))
             else None
             if value > 0
@@ -188,11 +192,20 @@ def scaling_of_least(found: "Least") -> Scaling:
         middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
         off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
         stream = BitStream(
-            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
+            key(
+                thresholds.seed,
+                "scaling",
+                thresholds.specs[0],
+                thresholds.parameter,
+                learner,
+                thresholds.unit,
+            )
         )
         needed = "each with the threshold of every instance"
-        fits.append(_law_of(learner, found.unit, middles, reasons, certified, stream, needed, off))
-    return _grown(found.specs[0], found.parameter, fits, certified)
+        fits.append(
+            _law_of(learner, thresholds.unit, middles, reasons, certified, stream, needed, off)
+        )
+    return _grown(thresholds.specs[0], thresholds.parameter, fits, certified)
 
 
 def _grown(

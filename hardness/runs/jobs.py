@@ -169,9 +169,9 @@ def _origin(learner: Learner) -> str | None:
 # What a worker does
 
 
-def perform(given: tuple[Work, dict[str, Any]]) -> str:
+def perform(planned: tuple[Work, dict[str, Any]]) -> str:
     """Do a job: its row as the text of its JSON, with what it is planned with."""
-    work, stamp = given
+    work, stamp = planned
     start = clock.now()
     try:
         if work.stamp != stamp:
@@ -189,21 +189,21 @@ def perform(given: tuple[Work, dict[str, Any]]) -> str:
     return text_of(work.lost(outcome, " ".join(why.split()), clock.now() - start))
 
 
-def _perform_all(given: Sequence[tuple[Work, dict[str, Any]]]) -> tuple[list[str], float]:
+def _perform_all(batch: Sequence[tuple[Work, dict[str, Any]]]) -> tuple[list[str], float]:
     """In a worker: do a batch, and say how long a job of it took."""
     start, found = clock.now(), list[str]()
-    for one in given:
+    for one in batch:
         try:
             found.append(perform(one))
         except Exception as error:  # a fault of ours: the row names it, and the others go on
             lost = one[0].lost(Outcome.CRASHED, fault(error), clock.now() - start)
             found.append(text_of(lost))
-    return found, (clock.now() - start) / len(given)
+    return found, (clock.now() - start) / len(batch)
 
 
-def text_of(found: Record) -> str:
+def text_of(record: Record) -> str:
     """Write a row as the text of its JSON."""
-    return json.dumps({"kind": type(found).__name__, **found.filed()}, allow_nan=False)
+    return json.dumps({"kind": type(record).__name__, **record.filed()}, allow_nan=False)
 
 
 _RUNS = msgspec.json.Decoder(Run)
@@ -227,8 +227,8 @@ class Runner:
     """Does jobs, of which those in the cache are done; one loop, whoever does them.
 
     backend: "local", processes of this machine, or "dask", with the address of its scheduler.
-    n_jobs: processes of this machine; 1 is this process itself. found: how many of all jobs so far
-    the cache had.
+    n_jobs: processes of this machine; 1 is this process itself. reused: how many of all jobs so
+    far the cache had.
     """
 
     cache: Cache | None = None
@@ -236,7 +236,7 @@ class Runner:
     scheduler: str | None = None
     n_jobs: int = 1
     progress: Progress = lambda done: None
-    found: int = 0
+    reused: int = 0
     _workers: Local | Dask | None = None
 
     def __post_init__(self) -> None:
@@ -277,7 +277,7 @@ class Runner:
             if text is None:
                 left.append(index)
             else:
-                self.found += 1
+                self.reused += 1
                 self.progress(1)
                 yield index, text
         if not left:
@@ -354,12 +354,12 @@ class Runner:
             raise
 
 
-def _warn(said: str) -> None:
+def _warn(message: str) -> None:
     """Warn at the line outside of this toolkit that led here."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "hardness":
         frame, level = frame.f_back, level + 1
-    warn(said, stacklevel=level)
+    warn(message, stacklevel=level)
 
 
 def _batch(waiting: deque[int], works: Sequence[Work], took: Mapping[str, float]) -> list[int]:
@@ -376,7 +376,7 @@ def _batch(waiting: deque[int], works: Sequence[Work], took: Mapping[str, float]
 
 def in_cache(cache: Cache, works: Iterable[Work]) -> dict[str, str]:
     """Give the rows of jobs that a cache has by their keys, but for those to be done again."""
-    held = cache.found(key for work in works if (key := work.key))
+    held = cache.lookup(key for work in works if (key := work.key))
     return {key: text for key, text in held.items() if not _again(text)}
 
 

@@ -125,18 +125,18 @@ class Trial(NamedTuple):
     used: int
 
 
-def trial(found: Run, unit: Unit, n: int) -> Trial:
+def trial(result: Run, unit: Unit, n: int) -> Trial:
     """Judge a run by its risk, whatever its outcome is called."""
     how: How = "failed"
-    if found.passed:
+    if result.passed:
         how = "passed"
-    elif found.limited_by in ("seconds", "memory", "machine"):
+    elif result.limited_by in ("seconds", "memory", "machine"):
         how = "unknown"
-    elif found.outcome is Outcome.CRASHED:
+    elif result.outcome is Outcome.CRASHED:
         how = "raised"
-    elif found.limited_by != unit:
+    elif result.limited_by != unit:
         how = "stopped"
-    return Trial(n, how, found.used(unit))
+    return Trial(n, how, result.used(unit))
 
 
 class Search(Work, frozen=True, kw_only=True):
@@ -201,7 +201,7 @@ class Search(Work, frozen=True, kw_only=True):
         return self._ended(found, [*tried.values()], sum(one.seconds for one in runs), view=view)
 
 
-def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
+def walk(wanted: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
     """Follow a search with the runs that it asks for, each n once.
 
     A pilot takes what says nothing for a failure: it gives an octave, and claims nothing.
@@ -210,13 +210,13 @@ def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int,
 
     def ended(n: int) -> How | None:
         if n not in tried:
-            if sum(one.used for one in tried.values()) + n > asked.total:
+            if sum(one.used for one in tried.values()) + n > wanted.total:
                 return None
             tried[n] = ask(n)
         how = tried[n].how
-        return "failed" if asked.pilot and how == "unknown" else how
+        return "failed" if wanted.pilot and how == "unknown" else how
 
-    steps = search(asked.start, asked.most)
+    steps = search(wanted.start, wanted.most)
     n = next(steps)
     while True:
         try:
@@ -598,17 +598,22 @@ def planned(
 
 
 def least(
-    spec: str, over: str | None, learners: tuple[str, ...], *asked: Any, do: Do = here, **more: Any
+    spec: str,
+    over: str | None,
+    learners: tuple[str, ...],
+    *args: Any,
+    do: Do = here,
+    **options: Any,
 ) -> Least:
     """Find the threshold of every learner on every size and seed, three pilots for each first.
 
-    asked, more: what `planned` takes. do: who does the searches; the result does not depend on it,
-    seconds apart. Raises UsageError before anything runs.
+    args, options: what `planned` takes. do: who does the searches; the result does not depend on
+    it, seconds apart. Raises UsageError before anything runs.
     """
-    return done(planned(spec, over, learners, *asked, **more), do)
+    return done(planned(spec, over, learners, *args, **options), do)
 
 
-def done(asked: Least, do: Do = here) -> Least:
+def done(plan: Least, do: Do = here) -> Least:
     """Do planned searches; raises UsageError for learners that do not load."""
-    require_loaded(asked.learners, asked.specs[0])
-    return asked.searched(do)
+    require_loaded(plan.learners, plan.specs[0])
+    return plan.searched(do)

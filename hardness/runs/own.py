@@ -72,7 +72,7 @@ def taught(
     }
 
 
-def verdict(found: Run, instance: Instance) -> dict[str, Any]:
+def verdict(result: Run, instance: Instance) -> dict[str, Any]:
     """Say what a run found of the layer that taught it.
 
     Heads are found where the whole interval of the risk lies below 0.05 and each Theta_i and W_i
@@ -88,20 +88,20 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     """
     from hardness.learners.fitting import OFF  # which loads scipy
 
-    truth = found.details.get("truth")
+    truth = result.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
     alone, worst = errors.count(None) // 2, max((e for e in errors if e is not None), default=0.0)
     said = ""
-    if not found.passed:
+    if not result.passed:
         said = f"the risk is not shown to be below {SOLVED_BELOW}"
     elif not truth:
-        said = f"{short(found.learner)} gives no heads, or too many to compare"
+        said = f"{short(result.learner)} gives no heads, or too many to compare"
     elif alone or worst > OFF:
         said = (
             f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
         )
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
-    end = ends[bool(said) + (not found.passed)]
+    end = ends[bool(said) + (not result.passed)]
     return {"found": end, "because": said, "tolerance": OFF}
 
 

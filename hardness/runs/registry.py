@@ -219,12 +219,12 @@ _ARRAYS: dict[str, View] = {"tokens": "tokens", "flat": "tokens", "z": "z", "sam
 
 
 def view_of(
-    learner: str, family: Family | None = None, asked: bool = False, chose: bool = False
+    learner: str, family: Family | None = None, queried: bool = False, chose: bool = False
 ) -> View:
     """Name what a learner sees, by its spec.
 
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
-    sees their tokens. asked, chose:
+    sees their tokens. queried, chose:
     whether a run of it asked queries, or for labels of inputs of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
@@ -232,7 +232,7 @@ def view_of(
     """
     name, _, parameters = learner.partition(":")
     if name not in LEARNERS:
-        return "values" if chose else "queries" if asked else "examples"
+        return "values" if chose else "queries" if queried else "examples"
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
     view = "tokens" if "view=tokens" in parameters.split(",") else view
@@ -240,12 +240,12 @@ def view_of(
 
 
 def seen(
-    learner: str, spec: str, asked: bool = False, chose: bool = False, arrays: str = ""
+    learner: str, spec: str, queried: bool = False, chose: bool = False, arrays: str = ""
 ) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
 
-    asked, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in which
-    form a learner from a file says that it took examples.
+    queried, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in
+    which form a learner from a file says that it took examples.
 
     >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
     ('z', 'z')
@@ -258,4 +258,4 @@ def seen(
         family = parse_stored(spec)
     except UsageError:
         family = None
-    return view_of(learner, family, asked, chose)
+    return view_of(learner, family, queried, chose)

@@ -12,7 +12,8 @@ and are refused. (docs/mathematics.md, sections 31 and 34)
 import math
 import sys
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Annotated, Any
 
 import msgspec
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome, Predict
-from instances.coded import Coded, as_coded
+from instances.coded import Coded
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
@@ -141,15 +142,17 @@ def valid_predictions(predict: Predict, x: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _predicted(
-    instance: Instance, predict: Predict, examples: int
-) -> Iterator[tuple[Examples, Array, NDArray[Any] | None]]:
-    """Draw examples, F and predictions batch by batch; None for predictions that are invalid."""
-    family, secret = instance.family, instance.hidden.secret
+    instance: Instance, predict: Predict, examples: int, mean: Callable[[Any], Array]
+) -> Iterator[tuple[Any, Array, NDArray[Any] | None]]:
+    """Draw examples, F and predictions batch by batch; None for predictions that are invalid.
+
+    mean: F of examples.
+    """
+    family = instance.family
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        exact = isinstance(family, Dense) and not family.noise  # the labels are F itself
-        target = drawn.y if exact else family.mean(secret, drawn.x)
+        target = mean(drawn)
         given = valid_predictions(predict, np.array(drawn.x))  # which may write into what it gets
         yield drawn, target, given
 
@@ -166,19 +169,22 @@ def _of_codes(
 ) -> Risk | None:
     """Measure the risk where the unknown label part is open, on a segment of known ends."""
     examples = examples or _usual(family, confidence)
+    scale, bound = family.trivial_risk, family.risk_bound
     losses, raw = [], 0.0
-    for drawn, target, given in _predicted(instance, predict, examples):
+    mean = partial(family.mean_on, instance.hidden.secret)
+    for drawn, target, given in _predicted(instance, predict, examples, mean):
         if given is None:
             return None
-        rows = family.open(as_coded(drawn).words)
-        clipped = family.clip(drawn.x[rows], given[rows].astype(np.float64))
-        losses.append(((target[rows] - clipped) ** 2).sum(axis=(1, 2)))
+        rows = family.open(drawn.words)
+        # Both are 0 in all columns but the first.
+        clipped = family.clip(drawn.x[rows, :, 0], given[rows, :, 0].astype(np.float64))
+        losses.append(((target[rows, :, 0] - clipped) ** 2).sum(axis=1))
         with np.errstate(over="ignore"):
-            raw += float(((target - given) ** 2).sum())
-    loss = np.concatenate(losses) / family.trivial_risk
-    low, high = bernstein(loss, family.risk_bound, confidence)
-    unclipped = raw / len(loss) / family.trivial_risk
-    return _risk(loss, low, min(family.risk_bound, high), confidence, unclipped)
+            apart = np.subtract(target, given, out=target)  # a new array of this size is slow
+            raw += float(np.square(apart, out=apart).sum())
+    loss = np.concatenate(losses) / scale
+    low, high = bernstein(loss, bound, confidence)
+    return _risk(loss, low, min(bound, high), confidence, raw / len(loss) / scale)
 
 
 def _risk(loss: Array, low: float, high: float, confidence: float, unclipped: float) -> Risk:
@@ -237,7 +243,11 @@ def _of_numbers(
     numbers = family.k * family.d
     examples = examples or min(max(_EVALUATE, wanted), max(_FEW, _MOST_NUMBERS // numbers))
     losses, norms, kept, raw = [], [], [], 0.0
-    for drawn, target, given in _predicted(instance, predict, examples):
+
+    def mean(drawn: Examples) -> Array:
+        return family.mean(secret, drawn.x) if family.noise else drawn.y
+
+    for drawn, target, given in _predicted(instance, predict, examples, mean):
         if given is None:
             return None
         squares = _longest(drawn.x[:, :, family.reached[0]])
@@ -480,11 +490,12 @@ class Repeated:
         size = _SAME * float(np.sqrt((labels**2).sum(axis=(1, 2)).mean()))
         order = generator(seed, "repeated").permutation(len(x))
         cuts = np.unique([1, *(np.arange(1, CALLS) ** 2 * len(x) // CALLS**2)])
-        for rows in (rows for rows in np.split(order, cuts) if len(rows)):
-            again = valid_predictions(self._predict, x[rows])
-            if again is None:
-                return False
-            with np.errstate(over="ignore"):  # beyond float64 they are infinitely far apart
-                if (np.abs(again - y[rows]) > size + _SAME * np.abs(y[rows])).any():
+        x, y, again = x[order], y[order], np.empty(y.shape)
+        for start, end in pairwise([0, *cuts.tolist(), len(x)]):
+            if start < end:
+                predicted = valid_predictions(self._predict, x[start:end])
+                if predicted is None:
                     return False
-        return True
+                again[start:end] = predicted
+        with np.errstate(over="ignore"):  # beyond float64 they are infinitely far apart
+            return bool((np.abs(again - y) <= size + _SAME * np.abs(y)).all())

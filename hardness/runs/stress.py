@@ -429,25 +429,25 @@ def planned(
 
 
 def stress(
-    learners: Sequence[str], ladder: Ladder, *asked: Any, do: Do = here, **more: Any
+    learners: Sequence[str], ladder: Ladder, *args: Any, do: Do = here, **options: Any
 ) -> Stress:
     """Try a ladder with learners; a budget's limits stand in place of those of every level.
 
-    asked, more: what `planned` takes. do: who does the jobs; the result does not depend on it, nor
-    on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
+    args, options: what `planned` takes. do: who does the jobs; the result does not depend on it,
+    nor on the order of learners, seconds and memory apart. Raises UsageError before anything runs.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> found.attempts[0].held, found.attempts[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
-    return done(planned(learners, ladder, *asked, **more), do)
+    return done(planned(learners, ladder, *args, **options), do)
 
 
-def done(asked: Stress, do: Do = here) -> Stress:
+def done(plan: Stress, do: Do = here) -> Stress:
     """Do a planned stress test; raises UsageError for learners that do not load."""
-    require_loaded((one.asked for one in asked.learners), asked.ladder.specs[0])
-    return asked.done(do)
+    require_loaded((one.asked for one in plan.learners), plan.ladder.specs[0])
+    return plan.done(do)
 
 
 def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:

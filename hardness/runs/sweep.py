@@ -313,59 +313,59 @@ _Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
 _Sizes = _Count | str | Annotated[list[_Count | str], _Some]
 
 
-def _seeds(given: Any) -> range | tuple[int, ...]:
+def _seeds(value: Any) -> range | tuple[int, ...]:
     """Read seeds: 5 for 0..4, "3..7", or a list."""
-    if isinstance(given, list):
-        return tuple(dict.fromkeys(given))
-    if not isinstance(given, str):
-        return range(given)
-    read = numbers(given, "seeds") or ()
+    if isinstance(value, list):
+        return tuple(dict.fromkeys(value))
+    if not isinstance(value, str):
+        return range(value)
+    read = numbers(value, "seeds") or ()
     if not read or not (isinstance(read, range) or all(isinstance(v, int) for v in read)):
-        raise UsageError(f"{shown(given)}: a range such as 3..7 is needed")
+        raise UsageError(f"{shown(value)}: a range such as 3..7 is needed")
     return read  # type: ignore[return-value]
 
 
-def _over(given: Mapping[str, Any]) -> dict[str, _Axis]:
+def _over(value: Mapping[str, Any]) -> dict[str, _Axis]:
     """Read the values of parameters: each a range or a list as text, or a list of values."""
     read: dict[str, _Axis] = {}
-    for name, values in given.items():
+    for name, values in value.items():
         with _at(name[:40]):
             read[name] = _axis(_convert(values, _Values), name)
     return read
 
 
-def _axis(given: Any, name: str) -> _Axis:
-    if isinstance(given, str):
-        read = numbers(given, name)
+def _axis(value: Any, name: str) -> _Axis:
+    if isinstance(value, str):
+        read = numbers(value, name)
         if read is not None:
             return read
-        if ".." in given:
-            raise UsageError(f"{shown(given)}: write 8..20, 8..20..4, 8..64..*2 or a list")
-    several = given if isinstance(given, list) else [given]
+        if ".." in value:
+            raise UsageError(f"{shown(value)}: write 8..20, 8..20..4, 8..64..*2 or a list")
+    several = value if isinstance(value, list) else [value]
     every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
-    return tuple(value for some in every for value in some)
+    return tuple(item for some in every for item in some)
 
 
-def _exact(given: Any, what: str) -> Fraction:
+def _exact(value: Any, what: str) -> Fraction:
     """Read a number exactly as it is written: 0.1 is 1/10."""
-    if isinstance(given, str) or not isfinite(given):
-        return parse(str(given), Fraction, what)
-    return Fraction(str(given))
+    if isinstance(value, str) or not isfinite(value):
+        return parse(str(value), Fraction, what)
+    return Fraction(str(value))
 
 
-def _size(given: Any) -> Any:
+def _size(value: Any) -> Any:
     """Read numbers of bytes, "2GB" or an integer; "none" is no limit."""
-    if isinstance(given, list):
-        return [_size(one) for one in given]
-    if isinstance(given, int) or given == "none":
-        return given
-    return bytes_of(given[:1000], "a size of")
+    if isinstance(value, list):
+        return [_size(one) for one in value]
+    if isinstance(value, int) or value == "none":
+        return value
+    return bytes_of(value[:1000], "a size of")
 
 
-def _oracle(given: str) -> str:
-    if given not in get_args(OracleName):
-        raise unknown("oracle", given[:40], get_args(OracleName))
-    return given
+def _oracle(value: str) -> str:
+    if value not in get_args(OracleName):
+        raise unknown("oracle", value[:40], get_args(OracleName))
+    return value
 
 
 _READERS = {
@@ -373,7 +373,7 @@ _READERS = {
     "over": _over,
     "memory": _size,
     "oracle": _oracle,
-    "tau": lambda given: BoundParameters(tau=_exact(given, "tau")).tau,
+    "tau": lambda value: BoundParameters(tau=_exact(value, "tau")).tau,
 }
 
 
@@ -445,9 +445,9 @@ def _keys(steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 # How they make grids
 
 
-def _first(*given: Any) -> Any:
+def _first(*values: Any) -> Any:
     """Take what a grid says, else what stands above all grids, else what is usual."""
-    return next(one for one in given if one is not None)
+    return next(one for one in values if one is not None)
 
 
 def _grid(grid: _Grid, file: _File, title: str) -> Grid:
@@ -514,11 +514,11 @@ def _stored(spec: str) -> Family:
     return family
 
 
-def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
+def _families(named: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
     """Make the families of specs over the axes, each once; raises UsageError for a wrong one."""
     seen = set[str]()
-    for i, spec in enumerate([given] if isinstance(given, str) else given, 1):
-        place = "specs" if isinstance(given, str) else f"specs[{i}]"
+    for i, spec in enumerate([named] if isinstance(named, str) else named, 1):
+        place = "specs" if isinstance(named, str) else f"specs[{i}]"
         with _at("over" if axes and split(spec) is None else place):
             if axes and kind_of(spec.partition(":")[0]) is None:  # of the catalog
                 name, _, rest = _stored(spec).spec.partition(":")
@@ -547,10 +547,10 @@ def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
     return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
 
 
-def _learners(given: Any) -> dict[str, Learner]:
+def _learners(named: Any) -> dict[str, Learner]:
     """Make learners by their canonical names, each once."""
     made: dict[str, Learner] = {}
-    for i, one in enumerate(given if isinstance(given, list) else [given], 1):
+    for i, one in enumerate(named if isinstance(named, list) else [named], 1):
         with _at(f"learners[{i}]"):
             text, axes = (one, {}) if isinstance(one, str) else (one.learner, one.over or {})
             with _at("over" if axes else ""):

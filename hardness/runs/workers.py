@@ -52,9 +52,9 @@ class Died(Exception):
     """The worker of a batch ended before it gave a result: why."""
 
 
-def packed(work: Callable[[Task], Result], given: Task) -> bytes:
+def packed(work: Callable[[Task], Result], argument: Task) -> bytes:
     """Pack a call for a worker, with a user's own families and learners; raises UsageError."""
-    return pickle.dumps((carried(), pickled((work, given), "what is to be done")))
+    return pickle.dumps((carried(), pickled((work, argument), "what is to be done")))
 
 
 def perform(batch: bytes) -> Any:
@@ -116,9 +116,9 @@ def _carried(
 
 
 @lru_cache(1)
-def know(own: bytes) -> None:
+def know(objects: bytes) -> None:
     """In a worker process: know what `carried` packed, and nothing else of a user."""
-    families, learners, files, keys = pickle.loads(own)
+    families, learners, files, keys = pickle.loads(objects)
     FILES.clear()
     FILES.update(files)
     KEYS.clear()
@@ -385,7 +385,8 @@ class Dask:
         from hardness.oracles import clock
 
         if clock.now() - self._looked > 1:
-            self._slots, self._looked = sum(self._client.nthreads().values()), clock.now()
+            with self._reached():
+                self._slots, self._looked = sum(self._client.nthreads().values()), clock.now()
         return flying < 2 * max(1, self._slots)
 
     def submit(self, batch: bytes) -> "Future[Any]":
@@ -396,18 +397,25 @@ class Dask:
     def result(self, future: "Future[Any]") -> Any:
         """Give what a batch came to."""
         try:
-            return future.result()
+            with self._reached():
+                return future.result()
         except self._dask.scheduler.KilledWorker as error:
             raise Died(
                 f"the workers that did it ended ({' '.join(str(error).split())[:120]})"
             ) from error
-        except (CancelledError, self._dask.CancelledError, OSError) as error:
-            raise ToolkitError(
-                f"the dask scheduler is gone ({type(error).__name__}): what was done is kept"
-            ) from error
         except (ImportError, AttributeError) as error:
             raise ToolkitError(
                 f"a worker of the cluster cannot do it ({error}): install the same version there"
+            ) from error
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Inside, a scheduler that is gone is one line."""
+        try:
+            yield
+        except (CancelledError, self._dask.CancelledError, OSError) as error:
+            raise ToolkitError(
+                f"the dask scheduler is gone ({type(error).__name__}): what was done is kept"
             ) from error
 
     def close(self) -> None:

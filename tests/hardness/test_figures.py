@@ -212,7 +212,7 @@ def test_marks_stand_at_the_values_filled_where_a_run_solved(small):
     panels = titles(both_sides(both_sides_rows(small)))
     for cost, title in (("queries", "Statistical queries"), ("examples", "Examples")):
         for name in small.learner_names:
-            runs = [(v, run) for v in small.values for run in small.of(name, v)]
+            runs = [(v, run) for v in small.values for run in small.runs_of(name, v)]
             for solved in (True, False):
                 wanted = [
                     (float(value), float(run.used(cost)))

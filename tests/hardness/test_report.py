@@ -107,7 +107,7 @@ def test_hostile_names_show_as_text():
 
 def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
     cell = small.cells[0]
-    used = sorted(r.queries for r in small.of("queries", 8))
+    used = sorted(r.queries for r in small.runs_of("queries", 8))
     assert cell.enough["queries"] == used[1]
     assert cell.queries == median(used)  # of tables
     assert enough([3], Fraction(2, 3)) == 3

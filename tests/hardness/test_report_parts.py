@@ -16,7 +16,6 @@ from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
 from hardness.runs.cache import Cache
-from hardness.runs.certified import Certifier
 from hardness.runs.groups import _plane, comparable, over_one, over_two, where
 from hardness.runs.results import read_runs
 from hardness.runs.risk import interval
@@ -114,7 +113,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     plane = plane_of(rows)
-    data = phase_rows(plane, Certifier())
+    data = phase_rows(plane)
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
@@ -124,7 +123,7 @@ def test_phase_cells_follow_from_hand_made_runs():
         *(("9", "could not run", 0, 2), ("10", "not solved", 0, 1)),
     ]
     late = plane_of([row(a, seconds=9.0, budget=Budget(seconds=1))])
-    assert phase_rows(late, Certifier())["rows"][-1]["state"] == "not solved"
+    assert phase_rows(late)["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -132,7 +131,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = over_two(rows)
-    data = phase_rows(plane, Certifier())
+    data = phase_rows(plane)
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
         for m in (2, 3)
@@ -144,7 +143,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
-    shown = phase_rows(free, Certifier())
+    shown = phase_rows(free)
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 

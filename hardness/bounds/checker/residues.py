@@ -300,9 +300,7 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     """
     examples, bound = take(terms.about["lwe"], "lwe", examples="positive", bound="positive")
     n, q, p, risk, success = problem.n, problem.q, problem.levels, terms.risk, terms.success
-    need(
-        problem.errors is None and p < q, "the reduction is about labels of lwr, and these are not"
-    )  # so both are powers of two
+    need(p < q, "the reduction is about labels of lwr, and these are not")  # powers of two, e = 0
     need(bound <= q // (2 * p), f"errors of {bound}: at most q/(2p) = {q // (2 * p)} is allowed")
     wrong, most = risk * (p * p - 1) / 3, Fraction(3, 4 * (p * p - 1))
     need(risk < most, f"the risk must be below {short(most)} for {p} labels, not {short(risk)}")

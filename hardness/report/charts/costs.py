@@ -71,7 +71,7 @@ def scaling_rows(comparison: Comparison) -> Data:
                 "fitted": value in fit.values,
             }
             for value in above
-            for run in comparison.of(fit.learner, value)
+            for run in comparison.runs_of(fit.learner, value)
         ]
         rows.append(
             {

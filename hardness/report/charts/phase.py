@@ -15,7 +15,7 @@ from hardness.bounds import Certificate
 from hardness.bounds.quantities import vacuous
 from hardness.report.charts.runs import CERTIFIED
 from hardness.report.style import Data, captioned, legend_below, panels, shown, styled
-from hardness.runs.certified import Certifier, number, query_bound, terms_of
+from hardness.runs.certified import certificate_of, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import LEARNERS
@@ -32,7 +32,7 @@ _ROOM = 0.28  # inches across that a cell needs for its numbers
 _ASKS: dict[bool, Any] = {True: "-", False: "--"}
 
 
-def phase_rows(plane: Plane, certifier: Certifier) -> Data:
+def phase_rows(plane: Plane) -> Data:
     """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
 
     A row of the kind cell is of a learner on a spec. A cell is solved if at least `SHARE` of its
@@ -44,7 +44,7 @@ def phase_rows(plane: Plane, certifier: Certifier) -> Data:
     """
     specs = tuple(plane.specs.values())
     terms = terms_of(plane.tau)
-    found = {spec: certifier.one(spec, terms) for spec in specs}
+    found = {spec: certificate_of(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = query_bound(list(known.values()))
     runs: dict[tuple[str, str], list[Run]] = {}

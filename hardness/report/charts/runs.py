@@ -103,7 +103,7 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
                 }
                 for name in comparison.learner_names
                 for value in comparison.values
-                for run in comparison.of(name, value)
+                for run in comparison.runs_of(name, value)
             ),
             *(
                 {

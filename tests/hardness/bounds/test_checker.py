@@ -12,7 +12,7 @@ import hardness
 from hardness.bounds import checker
 from hardness.bounds.checker import hidden_sets, named, residues, theorem
 from hardness.bounds.checker.hidden_sets import HiddenSets, prime
-from hardness.bounds.checker.reading import DIGITS, fields, read
+from hardness.bounds.checker.reading import DIGITS, fields, listed, rationals, read, small, take
 from hardness.bounds.checker.theorem import Law, Members
 
 HALF = Fraction(1, 2)
@@ -39,7 +39,8 @@ def test_numbers_have_one_spelling_and_a_length():
     for text in ("2/4", "01", "-0", "1/1", "0x10", "1/0", " 1", "1.0"):
         refused(read, "rational", text)
     for kind, wrong in (("share", "0"), ("share", "3/2"), ("risk", "1"), ("risk", "-1"),
-                        ("above 0", "0"), ("positive", "0"), ("positive", "3/2")):  # fmt: skip
+                        ("above 0", "0"), ("positive", "0"), ("positive", "3/2"), ("noise", "-1/9"),
+                        ("noise", "1/2")):  # fmt: skip
         assert "out of range" in refused(read, kind, wrong)
     for kind, right in (("share", "1"), ("risk", "0"), ("positive", "1")):
         read(kind, right)
@@ -49,6 +50,16 @@ def test_fields_are_an_object_with_what_is_expected():
     assert "not an object" in refused(fields, [], set(), "it")
     assert "lacks a" in refused(fields, {"b": 1}, {"a", "b"}, "it")
     assert "unknown fields: c" in refused(fields, {"a": 1, "c": 1}, {"a"}, "it", {"b"})
+    assert "lacks a" in refused(lambda: take({}, "it", a=None, b=[None]))
+    for text in ("12", {"1": "2"}, None):
+        assert "list is missing" in refused(listed, text)
+    for number in (True, 1.0, "1", 3, 0):
+        assert "is not in 1..2" in refused(small, number, 1, 2, "it")
+    assert rationals(["1/0x8" + "0" * 8191])
+    assert "takes too long" in refused(rationals, ["1/0x1" + "0" * 8192])
+    assert "stands twice" in refused(checker.load, '{"a": {"b": 1, "b": 1}}')
+    assert checker.load("9" * 20) == 10**20 - 1
+    assert "at most 20 digits" in refused(checker.load, "9" * 21)
     reason = refused(checker.load, '"\n\x07' + "a" * 400)
     assert reason.isprintable()
     assert len(refused(fields, {}, {"a" * 400}, "it")) == 300
@@ -131,7 +142,7 @@ def test_codes_are_what_they_claim():
                                 ({"field": 3}, 0, 4), ({"field": 2}, 1, 2), ({"field": 5}, 1, 2),
                                 ({"field": 4}, 1, 2), (pair, 0, 2), (pair, 1, 3), (pair, 1, 1),
                                 ([[0, 1]], 1, 1), ([[0, 1, 1]], 1, 1), ([[0, 1, 9]], 1, 1),
-                                (pair, 3, 2), ([[0, 1, 2], [3, 4]], 0, 2),
+                                (pair, 3, 2), ([[0, 1, -1]], 1, 1), ([[0, 1, 2], [3, 4]], 0, 2),
                                 ([[0, 1, 2], [0, 1, 3], [4, 5, 6]], 1, 3)):  # fmt: skip
         refused(size_of, sets, overlap, size)
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
@@ -229,9 +240,9 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
     assert "2^-40" in refused(chain_of, 1, "3", {"success": checker.written(residues.SLACK)})
     assert "so long a secret" in refused(lambda: chain_of(1, n=1 << 18))
     noisy = {"labels": "residue", "parts": 64, "errors": [0, [str(1 << 64)]]}
-    with pytest.raises(checker.Refused, match="not rounded"):
+    with pytest.raises(checker.Refused, match="labels of lwr, and these are not"):
         chain_of(1, **noisy)
-    with pytest.raises(checker.Refused, match="not rounded"):
+    with pytest.raises(checker.Refused, match="labels of lwr, and these are not"):
         chain_of(1, labels="residue", parts=64)
 
 

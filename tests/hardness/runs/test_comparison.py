@@ -25,7 +25,7 @@ def test_runs_are_all_there_in_order(small):
     assert len(small.runs) == 3 * 2 * 2
     assert [r.seed for r in small.runs[:2]] == [0, 1]
     assert small.values == (6, 8, 10)
-    assert len(small.of("queries", 8)) == 2
+    assert len(small.runs_of("queries", 8)) == 2
     assert small.certificates[0].spec == "parity:d=6,m=2,noise=0,rho=3"
 
 

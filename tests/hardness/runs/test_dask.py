@@ -127,7 +127,7 @@ def test_a_kill_of_the_command_loses_what_is_at_work_and_no_more(address, tmp_pa
     with Cache(tmp_path / "runs.db") as cache:
         runner = Runner(cache=cache)
         again = [plain(run) for run in runner.run(works)]
-    assert runner.found == 12
+    assert runner.reused == 12
     assert [one["outcome"] for one in again] == ["learned nothing"] * 12
 
 

@@ -61,7 +61,7 @@ def test_what_is_in_the_cache_is_not_done_again(tmp_path):
         runner = Runner(cache=cache)
         again = runner.run(works)
     assert len(file.read_text().split()) == 4
-    assert runner.found == 2
+    assert runner.reused == 2
     assert [plain(run) for run in again[:2]] == [plain(run) for run in first]
 
 
@@ -157,7 +157,7 @@ def test_what_the_machine_ended_is_done_again_by_the_same_command(tmp_path):
         assert [run.outcome for run in done] == [Outcome.LEARNED_NOTHING] * 2
         runner = Runner(cache=cache)
         runner.run(works)
-        assert runner.found == 2
+        assert runner.reused == 2
 
 
 def test_what_cannot_be_done_and_a_fault_have_rows(tmp_path):
@@ -220,7 +220,7 @@ def test_a_kill_loses_what_is_at_work_and_no_more(tmp_path, n):
     with Cache(tmp_path / "runs.db") as cache:
         runner = Runner(cache=cache)
         again = [plain(run) for run in runner.run(works)]
-    assert runner.found == 12
+    assert runner.reused == 12
     assert again == [plain(run) for run in run_jobs([well(seed) for seed in range(12)])]
 
 
