@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from types import FunctionType
 
@@ -85,7 +86,7 @@ def faults(text: str, banned: dict[str, str]) -> list[str]:
 
 def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
     """Give the help text of a command, of its options, and of the commands below it."""
-    yield name, command.help or ""
+    yield name, cleandoc(command.help or "")
     for parameter in command.params:
         yield f"{name} {parameter.name}", getattr(parameter, "help", None) or ""
     for below in getattr(command, "commands", {}):
@@ -116,13 +117,13 @@ def documented() -> Iterator[tuple[str, str]]:
         module, _, name = path.rpartition(".")
         shown[path] = getattr(import_module(module), name)
     for path, thing in shown.items():
-        yield path, thing.__doc__ or ""
+        yield path, cleandoc(thing.__doc__ or "")
         for name, part in vars(thing).items() if isinstance(thing, type) else ():
             is_shown = name == "__call__" or not name.startswith("_")
             if is_shown and isinstance(
                 part, FunctionType | property | cached_property | classmethod
             ):
-                yield f"{path}.{name}", part.__doc__ or ""
+                yield f"{path}.{name}", cleandoc(part.__doc__ or "")
 
 
 def called(page: Path) -> str:

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -297,7 +298,7 @@ def test_what_is_no_file_of_runs_is_refused_in_a_line(tmp_path):
         "CREATE TABLE other (name)": "is a database without runs",
     }.items():
         path = tmp_path / f"{len(said)}.db"
-        with sqlite3.connect(path) as made:
+        with closing(sqlite3.connect(path)) as made:
             made.execute(sql)
         for writes in (True, False):
             with pytest.raises(DamagedFile, match=said):
