@@ -158,7 +158,7 @@ def test_a_lower_end_is_called_one():
     made = certify(parse("profile:g=majority,d=12,m=3"), BoundParameters(gamma=Fraction(1, 4)))
     claim = made["sda-all-subsets"]
     assert (claim.kind, claim.value, claim.upper) == ("lower end", 1, 1)
-    assert sentence(made, claim).endswith("or 0 if there is none, is at least 1")
+    assert sentence(made, claim).startswith("SDA at gamma = 1/4 is at least 1: ")
     assert re.search(r"^sda-all-subsets +at least 1 .* lower end \[", str(made), re.M)
     assert [row["value"] for row in made._rows() if row["quantity"] == claim.quantity] == [
         "at least 1"

@@ -110,6 +110,7 @@ LAWS = [
 COUNTS = [  # of -1, 0 and 1, or with a weight of what is not 0
     *((c, 0) for c in itertools.product((0, 1, 2, 7), (0, 1, 5), (0, 1, 3)) if c[0] or c[2]),
     *(((c, 0, d), h) for c, d in ((1, 0), (1, 3), (0, 2), (2, 2)) for h in (1, 2, 3)),
+    ((3, 1, 0), 3),  # of 4 places the likeliest number of odd entries is between 2 and 3
 ]
 
 
