@@ -55,11 +55,11 @@ class CodedExamples(Examples):
 class Coded(Family):
     """A family of two-token layers, its labels given by codes of public levels.
 
-    z = X_1 * X_2. A label is Y[l, 0] = X[l, 0] times a factor, and 0 in every other column: where
-    z_0 = +1 the factor is public, `known_constant`; where z_0 = -1 it is one of `levels`, a
-    function of z that differs from member to member, and label noise reflects it in the middle of
-    the levels with probability `noise`. A subclass gives what is abstract, and `code` (or `codes`,
-    of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
+    z = X_1 * X_2. A label is Y[l, 0] = X[l, 0] times a factor, and 0 in every other column. Where
+    z_0 = +1 the factor is public, `known_constant`. Where z_0 = -1 it is one of `levels`, a
+    function of z that differs from member to member. There label noise reflects it in the middle
+    of the levels with probability `noise`. A subclass gives what is abstract, and `code` (or
+    `codes`, of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
     `unknown_variance` by formulas of its own, and what is known of its `hardness`.
     """
 

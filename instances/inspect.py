@@ -171,7 +171,7 @@ def _conditions(name: str, sizes: HeadSizes, d: int) -> Iterator[tuple[str, floa
     yield "norm ratio", norms.max() / norms.min(), "norms of one order, at most polylog d"
     if name == "Theta":
         asks = (
-            "logits of order one: smaller, the heads are linear and not told apart; larger, "
+            "logits of order one: smaller, the heads are linear and indistinguishable; larger, "
             "attention saturates"
         )
         yield "size", norms[np.abs(np.log(norms)).argmax()], asks

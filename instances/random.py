@@ -44,7 +44,7 @@ class Nice(Dense):
     name: ClassVar[str] = "nice"
     example: ClassVar[str] = "nice:m=2,k=2,d=16"
     former: ClassVar[tuple[str, ...]] = ("signs=plus", "wrank=0")
-    about: ClassVar[str] = "random layers, with dials towards degenerate ones"
+    about: ClassVar[str] = "random layers, with parameters that make them degenerate"
     easy: ClassVar[str] = (
         "layers that are not degenerate can be learned to a small error, in polynomial time for a "
         "constant number of heads [CL24]"

@@ -137,8 +137,8 @@ class Samples:
     def evidence(self, secret: Secret) -> float:
         """Compute the bits by which the samples favour a secret over random labels.
 
-        log2 of the ratio of the probabilities; minus infinity where a label cannot be. Coins reach
-        L bits with a probability of 2^-L at most.
+        log2 of the ratio of the probabilities; minus infinity where a label cannot be. Random
+        labels reach L bits with a probability of 2^-L at most.
         """
         t = dot(self.a, np.array(secret, np.int64), self.q)
         return float(self.family.log_ratios(t, self.codes).sum())

@@ -43,7 +43,7 @@ class Teacher(Dense):
 
     name: ClassVar[str] = "teacher"
     example: ClassVar[str] = "teacher:m=2,k=2,d=16"
-    about: ClassVar[str] = "a layer of yours that labels drawn tokens: `learn --teacher FILE`"
+    about: ClassVar[str] = "your layer, which labels drawn tokens: `learn --teacher FILE`"
     easy: ClassVar[str] = (
         "the layer is given: `hardness inspect` measures the conditions of a theorem about layers "
         "that can be learned to a small error [CL24]"

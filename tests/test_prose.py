@@ -117,7 +117,8 @@ def documented() -> Iterator[tuple[str, str]]:
         module, _, name = path.rpartition(".")
         shown[path] = getattr(import_module(module), name)
     for path, thing in shown.items():
-        yield path, cleandoc(thing.__doc__ or "")
+        # The names of parameters are names, and their types.
+        yield path, re.sub(r"(?m)^[\w*, ]+ : .*$", "", cleandoc(thing.__doc__ or ""))
         for name, part in vars(thing).items() if isinstance(thing, type) else ():
             is_shown = name == "__call__" or not name.startswith("_")
             if is_shown and isinstance(

@@ -547,6 +547,8 @@ class _Law:
 @cache
 def _law(text: str) -> _Law:
     secret, n, q, m, alone = json.loads(text)
+    if n > 100:  # minutes, where a certificate takes a millisecond
+        raise TooMany
     h, entries = secret["weight"], secret["entries"]
     drawn = dict.fromkeys(range(bool(h), q), 1)
     if entries is not None:

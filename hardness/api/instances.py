@@ -209,7 +209,7 @@ def reduce(
     seed: int = 0,
     force: bool = False,
 ) -> "Answer":
-    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+    """Turn samples of LWR, LWE or LPN into attention examples, without their secret, or back.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class Claim:
     """One number that is claimed.
 
     terms: what it is about, numbers or "any"; `upper` is the other end of a value that is not known
-    exactly. closed_form, numbers: its formula, and what stands in it; source: the key of whom it is
+    exactly. closed_form, numbers: its formula, and its values; source: the key of whom it is
     after in docs/references.md.
     """
 
@@ -187,7 +187,7 @@ class Certificate(Result):
     def last_vstat(self) -> int | None:
         """Find the largest t below the present one at which the bound for VSTAT(t) says something.
 
-        So it does at any smaller t. None if it does not at t = 1, or where what a query rules out
+        So it does at any smaller t. None if it does not at t = 1, or where what a query eliminates
         follows from no formula in t.
         """
         claim, numbers = self["vstat-queries"], self["vstat-queries"].numbers

@@ -129,8 +129,8 @@ def check(source: str) -> Any:
 def bound(source: str, **options: Any) -> Any:
     """Print a family's bounds as formulas in its parameters, or solve one for a parameter.
 
-    What no parameter determines, as a spectrum, is printed as a name with its value. With --solve
-    the answer is certified, and that the next lower value does not suffice.
+    A number without a formula in the parameters, as a spectrum, is printed as a name with its
+    value. With --solve the answer is certified, and that the next lower value does not suffice.
     """
     from hardness.api import bounds
 
@@ -148,7 +148,7 @@ def verify(source: str, **options: Any) -> Any:
     """Sample correlations and compare them with the certified ones, and the layer with the formula.
 
     SOURCE: a SPEC, a folder of `hardness generate`, functions of a file, path.py:Name, or a folder
-    of layers. Prints as well the empirical SQ dimension, which bounds no number of queries.
+    of layers. Also prints the empirical SQ dimension, from which no bound on queries follows.
     """
     from hardness.api import bounds
 

@@ -14,7 +14,7 @@ from hardness.cli.output import output
 @jobs
 @output("Write to this folder.  [default: out]", "own")
 def demo(**given: Any) -> Any:
-    """Do the main job on small sizes: certify, verify, learn, compare, draw."""
+    """Certify, verify, learn, compare and draw, on small sizes."""
     from hardness.api.demo import demo as main_job
 
     return main_job(**given)

@@ -50,7 +50,7 @@ def report(source: str, **options: Any) -> Any:
 )
 @option(
     "--beside",
-    "A folder of `least`, in the place of what runs spent.",
+    "A folder of `least`, shown in place of what runs spent.",
     PATH,
     shown="both-sides shows runs alone",
 )

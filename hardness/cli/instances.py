@@ -29,7 +29,7 @@ from hardness.cli.output import output
     INTEGER,
     shown="a folder of examples",
 )
-@option("--format", "Format: of arrays.", Words("safetensors", "npz"), shown="safetensors")
+@option("--format", "Format of the arrays.", Words("safetensors", "npz"), shown="safetensors")
 @flag("--weights", "Also write the weights (secret).")
 @seed
 @output(
@@ -40,7 +40,8 @@ from hardness.cli.output import output
 def generate(source: str, **options: Any) -> Any:
     """Write an instance, its secret part and its first examples to a folder.
 
-    With --samples: the first samples (a, b) of an LWE-style instance to a file, its secret beside.
+    With --samples: the first samples (a, b) of an LWE-style instance to a file, and the secret
+    to another file next to it.
     """
     from hardness.api import instances
 
@@ -77,7 +78,7 @@ def inspect(source: str, **options: Any) -> Any:
     needs="--out: a folder of examples, or a file of samples",
 )
 def reduce(direction: str, source: str | None = None, **options: Any) -> Any:
-    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+    """Turn samples of LWR, LWE or LPN into attention examples, without their secret, or back.
 
     lwr-to-attention (LWE and LPN as well): SOURCE is a file of samples, --out a folder. Samples are
     arrays in .npz or .safetensors, a table of integers in .csv or .npy, or a Darmstadt challenge.

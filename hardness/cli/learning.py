@@ -77,7 +77,7 @@ def learn(learner: str, source: str | None = None, **options: Any) -> Any:
     of them, which is held out.
 
     Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
-    A given seed is public: who knows it and this code can compute the secret.
+    A given seed is public: anyone can compute the secret from it and this code.
     """
     from hardness.api import learning
 

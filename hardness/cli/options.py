@@ -193,7 +193,7 @@ def problems() -> list[str]:
 # Options that several commands share
 
 
-SEED = "Seed of all that is random."
+SEED = "Seed of everything random."
 LEARNER = "NAME, NAME:key=value,... or path.py:Name"
 
 seed = option("--seed", SEED, INTEGER, 0)

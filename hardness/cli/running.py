@@ -32,7 +32,7 @@ _OVER = "Values of a parameter: d=8..20, d=8..20..4, d=8,12."
 _kept = several(
     flag("--fresh", "Forget the runs at --out, where the same command goes on."),
     jobs,
-    option("--backend", "Who does the runs.", Words("local", "dask"), "local"),
+    option("--backend", "Where the runs are done.", Words("local", "dask"), "local"),
     option("--scheduler", "Address of the scheduler of dask, tcp://HOST:PORT.", shown="none"),
 )
 _runs = output("Keep the runs in this folder; a FILE takes the table.", "folder")
@@ -146,7 +146,7 @@ def attack(source: str | None = None, **options: Any) -> Any:
 
     A file is a table of integers (.csv, .npy; n columns of A, then b), arrays A and b (.npz,
     .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours, the
-    secret is read off what it learned: decode:LEARNER.
+    secret is computed from what it learned: decode:LEARNER.
     """
     from hardness.api.attacks import attack as look
 
@@ -162,8 +162,8 @@ def attack(source: str | None = None, **options: Any) -> Any:
 def sweep(file: str, **options: Any) -> Any:
     """Do the runs of a sweep file that the file --out does not hold yet.
 
-    What is done is kept at once, so the same command goes on where it was cut. A cluster is one of
-    yours: --backend dask --scheduler tcp://HOST:PORT.
+    What is done is kept at once, so the same command goes on where it stopped. On your dask
+    cluster: --backend dask --scheduler tcp://HOST:PORT.
     """
     from hardness.api import sweeps
 

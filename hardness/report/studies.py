@@ -182,7 +182,7 @@ def distinction_words(found: Distinction) -> str:
         f"{short(found.learner)} on {brief_spec(found.spec)}: members or coins?, seed {found.seed}",
         f"advantage  {found.advantage:+.3f} in [{outward(low, high, '+.3f')}] at "
         f"{found.confidence:.0%}",
-        f"accepted   {counts}; coins pass with probability {found.alarm:g} at most",
+        f"accepted   {counts}; random labels are accepted with probability {found.alarm:g} at most",
         f"usage      {found.used('examples', *WORLDS)} examples, "
         f"{found.used('seconds', *WORLDS):.1f} s in {2 * each} trials",
         *_accuracy(found),

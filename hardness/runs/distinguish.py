@@ -222,7 +222,9 @@ class Distinction(Record, frozen=True, kw_only=True):
 
 
 def threshold(alarm: float) -> float:
-    """Return the score that coins pass with probability `alarm` at most: sqrt(2 ln(1/alarm)).
+    """Return the score that random labels reach with probability `alarm` at most.
+
+    It is sqrt(2 ln(1/alarm)).
 
     >>> round(threshold(0.01), 3)
     3.035

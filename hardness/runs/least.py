@@ -385,8 +385,8 @@ class Least(Record, frozen=True, kw_only=True):
     def terms(self) -> BoundParameters:
         """What the floors are about: risk 0.05 with a chance of 0.45.
 
-        A run passes where its risk lies below .05 with 95 % confidence: at a median of thresholds
-        half of them do, and the risk is below .05 for all but one in twenty.
+        A run passes where its risk is below 0.05 with 95 % confidence: at a median of thresholds
+        half of them do, and the risk is below 0.05 for all but one in twenty.
         """
         success = Fraction(1, 2) - Fraction(1, 20)
         return BoundParameters(tau=self.tau, risk=Fraction(str(SOLVED_BELOW)), success=success)

@@ -73,7 +73,7 @@ class Run(Record, frozen=True, kw_only=True):
 
     key: the content key of its job, where it was one. risk: relative, None where it was not
     measured, with the ends of its interval, its confidence and the examples that it is of.
-    held_out_error: on data of a user, in place of a risk. seconds: of learning. memory: the peak of
+    held_out_error: on your data, in place of a risk. seconds: of learning. memory: the peak of
     its process, in bytes. layer: the one that the learner found, where it finds layers, model: the
     torch module that it trained; both not in its JSON, and not of runs that other processes did.
     """
@@ -166,7 +166,7 @@ class Run(Record, frozen=True, kw_only=True):
     def late(self) -> bool:
         """Whether it took clearly longer than it might: over 1.25 times its seconds.
 
-        Of a user's learner the time that its predictions took counts too: it could learn there.
+        Of your learner the time that its predictions took counts too: it could learn there.
         """
         predicting, most = self.details.get("predict_seconds", 0.0), self.budget.seconds
         return most is not None and self.seconds + predicting > OVERTIME * most
