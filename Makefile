@@ -16,7 +16,7 @@ TESTS := $(BIN)/python -m pytest --durations 20 --numprocesses $(CORES) --maxpro
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow weekly test-weekly test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster ladder-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow weekly test-weekly test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster ladder-tables clean figures notebooks docs pdf test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -53,6 +53,12 @@ test-cluster: $(VENV)/.cluster
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
 	@echo build/docs/index.html
+
+# The mathematics as one document; needs pdflatex and latexmk.
+pdf: $(VENV)/.docs
+	$(BIN)/python -m sphinx --builder latex --fresh-env --quiet docs build/latex
+	cd build/latex && latexmk -pdf -interaction=nonstopmode -quiet mathematics.tex
+	@echo build/latex/mathematics.pdf
 
 test-docs: docs
 	$(call MARKED,docs)

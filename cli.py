@@ -84,7 +84,6 @@ def _run(arguments: list[str] | None) -> NoReturn:
     try:
         code = cli.main(args=arguments, prog_name="hardness", standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
     except click.UsageError as error:
         _complain(_pointed(error), 2)
     except click.ClickException as error:
@@ -109,12 +108,13 @@ def _run(arguments: list[str] | None) -> NoReturn:
         if blamed is None:
             raise
         _complain(blamed, 1)
-    except BaseException as error:  # SystemExit is how commands end, or code of a user
+    except BaseException as error:  # a SystemExit of a user's code
         loaded = sys.modules.get("instances.userfile")
         blamed = loaded.blame(error) if loaded else None
         if blamed is None:
             raise
         _complain(blamed, 1)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _pointed(error: click.UsageError) -> str:

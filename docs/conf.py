@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
     "sphinx_click",
     "navigation",
     "docstrings",
@@ -53,7 +54,26 @@ autodoc_default_options = {"members": True, "undoc-members": True, "special-memb
 autodoc_member_order = "bysource"
 autosummary_generate = False  # tables alone
 autodoc_typehints_format = "short"
+napoleon_google_docstring = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
 toc_object_entries_show_parents = "hide"
+
+# `make pdf`: the mathematics with its proofs as one document.
+latex_documents = [
+    ("mathematics", "mathematics.tex", "The mathematics of hardness", author, "howto", False)
+]
+latex_domain_indices = False
+_CHARACTERS = {"∎": "\\blacksquare", "−": "-", "Σ": "\\Sigma", "⌈": "\\lceil", "⌉": "\\rceil"}
+latex_elements = {
+    "papersize": "a4paper",
+    "printindex": "",
+    "sphinxsetup": "hmargin=25mm, vmargin=25mm, InnerLinkColor={rgb}{0,0.2,0.5}",
+    # Sections have numbers of their own.
+    "preamble": "\\usepackage{amssymb}\\setcounter{secnumdepth}{-1}"
+    + "".join(
+        f"\\DeclareUnicodeCharacter{{{ord(character):04X}}}{{\\ensuremath{{{command}}}}}"
+        for character, command in _CHARACTERS.items()
+    ),
+}

@@ -34,15 +34,39 @@ def make(
     view: Literal["tokens", "z"] = "tokens",
     test_samples: int = 0,
 ) -> tuple[Array, ...]:
-    """Make (X, y) of an instance, as `sklearn.datasets.make_*` does; raises ToolkitError.
+    """Make (X, y) of an instance, as `sklearn.datasets.make_*` does.
 
-    view: tokens gives X and y (n, k, d), of any family, X int8 where it is -1 or +1, else float64.
-    z gives X = X_1 * X_2 without coordinate 0, (n, d-1), int8, of the examples whose label shows a
-    factor, and y (n,), that factor less its public part. test_samples: with it
-    (X_train, X_test, y_train, y_test) are given, as by `train_test_split`: the first n_samples,
-    then others. Where there are few tokens, draws of both may be equal. The first of more samples
-    are the same.
+    The first of more samples are the same. Where there are few tokens, draws for training and test
+    may
+    be equal.
 
+    Parameters
+    ----------
+    spec : str
+        A SPEC.
+    n_samples : int
+        How many examples.
+    random_state : int
+        The seed of the instance and its examples.
+    view : {"tokens", "z"}
+        "tokens": X and y (n, k, d), of any family. "z": the product of the two tokens, X (n, d-1),
+        of the examples whose label shows a factor, and y (n,), that factor less its public part.
+    test_samples : int
+        How many more examples are given apart, for a test.
+
+    Returns
+    -------
+    tuple of arrays
+        X, y; with `test_samples` X_train, X_test, y_train, y_test, as of `train_test_split`. X is
+        int8 where it is -1 or +1, else float64; y is float64.
+
+    Raises
+    ------
+    ToolkitError
+        For an unknown SPEC, or more than memory holds.
+
+    Examples
+    --------
     >>> X, y = make("nice:m=2,k=3,d=8", 100)
     >>> X.shape, y.shape
     ((100, 3, 8), (100, 3, 8))
@@ -68,9 +92,22 @@ def torch(
     view: Literal["tokens", "z"] = "tokens",
     test_samples: int = 0,
 ) -> Any:
-    """Make a torch TensorDataset of rows (x, y), float32, of any family; with test_samples two.
+    """Make a torch TensorDataset of rows (x, y), float32, of any family.
 
-    Arguments are those of `make`. Raises ToolkitError if the extra `torch` is not installed.
+    Parameters
+    ----------
+    spec, n_samples, random_state, view, test_samples
+        As of `make`.
+
+    Returns
+    -------
+    TensorDataset or two of them
+        With `test_samples` one for training and one for the test.
+
+    Raises
+    ------
+    ToolkitError
+        If the extra `torch` is not installed.
     """
     made = make(spec, n_samples, random_state, view=view, test_samples=test_samples)
     datasets = [_tensors(*made[start :: len(made) // 2]) for start in range(len(made) // 2)]
@@ -78,8 +115,24 @@ def torch(
 
 
 def stream(spec: str, batch: int, random_state: int = 0) -> Iterator[tuple[Array, Array]]:
-    """Give the examples of `make` in batches without end: X and y, both (batch, k, d).
+    """Give the examples of `make` in batches without end.
 
+    Parameters
+    ----------
+    spec : str
+        A SPEC.
+    batch : int
+        How many examples in a batch.
+    random_state : int
+        The seed of the instance and its examples.
+
+    Returns
+    -------
+    iterator of pairs of arrays
+        X and y, both (batch, k, d).
+
+    Examples
+    --------
     >>> batches = stream("parity:d=8,m=3", 50)
     >>> bool((next(batches)[0] == make("parity:d=8,m=3", 50)[0]).all())
     True
@@ -90,11 +143,27 @@ def stream(spec: str, batch: int, random_state: int = 0) -> Iterator[tuple[Array
 
 
 def prompts(law: "Prompts", n_samples: int, random_state: int = 0) -> Any:
-    """Make a torch TensorDataset of prompts of in-context regression: rows (z, target), float32.
+    """Make a torch TensorDataset of prompts of in-context regression.
 
-    z is (n+1, d+1): the n points with their labels in the last column, then the query, whose label
-    is 0. target is <w, x_{n+1}>. law: of `hardness.icl.prompts`. `prompt_loss` judges a model.
-    Raises ToolkitError if the extra `torch` is not installed.
+    Parameters
+    ----------
+    law : hardness.icl.prompts.Prompts
+        The distribution of prompts.
+    n_samples : int
+        How many prompts.
+    random_state : int
+        Their seed.
+
+    Returns
+    -------
+    TensorDataset
+        Rows (z, target), float32. z (n+1, d+1) has the n points with their labels in the last
+        column, then the query, whose label is 0. target is <w, x_{n+1}>.
+
+    Raises
+    ------
+    ToolkitError
+        If the extra `torch` is not installed.
     """
     return _tensors(*_prompts(law, "train", n_samples, random_state))
 
@@ -102,11 +171,31 @@ def prompts(law: "Prompts", n_samples: int, random_state: int = 0) -> Any:
 def prompt_loss(
     predict: Any, law: "Prompts", random_state: int = 0, n_samples: int = 10_000
 ) -> tuple[float, float]:
-    """Judge a model of prompts on fresh ones: its mean squared error and the standard error.
+    """Judge a model of prompts on fresh ones.
 
-    predict: (count, n+1, d+1), float32, as `prompts` has them -> (count,) or (count, 1). The
-    prompts are of a stream of their own. Raises UsageError for predictions of another shape.
+    Parameters
+    ----------
+    predict : function
+        Maps prompts (count, n+1, d+1), float32, as `prompts` has them, to (count,) or (count, 1).
+    law : hardness.icl.prompts.Prompts
+        The distribution of prompts.
+    random_state : int
+        The seed. These prompts are of a stream of their own.
+    n_samples : int
+        How many prompts.
 
+    Returns
+    -------
+    pair of floats
+        The mean squared error and its standard error.
+
+    Raises
+    ------
+    UsageError
+        For predictions of another shape.
+
+    Examples
+    --------
     >>> from hardness.icl.prompts import Prompts
     >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
     >>> loss, error = prompt_loss(lambda z: np.zeros(len(z)), law)

@@ -26,12 +26,12 @@ def integral(name: str, value: Any, minimum: int) -> int:
     3
     """
     try:
-        found = minimum - 1 if isinstance(value, bool) else index(value)
+        number = minimum - 1 if isinstance(value, bool) else index(value)
     except TypeError:
-        found = minimum - 1
-    if found < minimum:
+        number = minimum - 1
+    if number < minimum:
         raise refused(name, value, f"an integer of at least {minimum}")
-    return found
+    return number
 
 
 def exact(name: str, value: Any) -> Fraction:
@@ -55,8 +55,8 @@ def real(name: str, value: Any) -> int | float:
     """
     if type(value) is float:
         return value
-    found = exact(name, value)
-    return found.numerator if type(value) is int else float(found)
+    number = exact(name, value)
+    return number.numerator if type(value) is int else float(number)
 
 
 def located(name: str, value: Any) -> str | PathLike[str]:
@@ -81,11 +81,11 @@ def number_between(name: str, value: Any, above: float, below: float = math.inf)
     >>> number_between("confidence", "99/100", 0, 1)
     0.99
     """
-    found = float(exact(name, value)) if isinstance(value, str) else real(name, value)
-    if not above < found < below:
+    number = float(exact(name, value)) if isinstance(value, str) else real(name, value)
+    if not above < number < below:
         needed = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"
         raise refused(name, value, f"a number {needed}")
-    return found
+    return number
 
 
 def one_of(name: str, value: Any, names: Sequence[str], cure: str = "") -> str:
@@ -131,18 +131,18 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
     from instances.limits import require_memory
 
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except ValueError as error:
         raise UsageError(f"{name} is ragged: an array {shape} is needed") from error
     except Exception as error:  # a tensor with its gradient, or on a GPU
         raise UsageError(f"{name} is no array: {cut(str(error), 120)}") from error
-    if found.dtype.kind not in "biuf":
-        held = "objects: ragged?" if found.dtype.kind == "O" else f"{found.dtype}"
+    if array.dtype.kind not in "biuf":
+        held = "objects: ragged?" if array.dtype.kind == "O" else f"{array.dtype}"
         raise UsageError(f"{name} holds {held[:60]}: real numbers are needed")
-    if found.ndim != shape.strip("(,)").count(",") + 1 or not found.size:
-        raise UsageError(f"{name} must have the shape {shape}, no axis empty, got {found.shape}")
-    require_memory(24 * found.size, f"{name} {found.shape} in float64")
-    return found
+    if array.ndim != shape.strip("(,)").count(",") + 1 or not array.size:
+        raise UsageError(f"{name} must have the shape {shape}, no axis empty, got {array.shape}")
+    require_memory(24 * array.size, f"{name} {array.shape} in float64")
+    return array
 
 
 def refused(name: str, value: Any, needed: str, more: str = "") -> UsageError:

@@ -136,20 +136,20 @@ class Coded(Family):
         """
         z = tokens.unpack(words[:, 0] ^ words[:, 1], self.d)
         z[:, 0] = -1
-        found = np.asarray(self.code(secret, z))
-        if found.shape != (len(z),) or found.dtype.kind not in "bui":
+        codes = np.asarray(self.code(secret, z))
+        if codes.shape != (len(z),) or codes.dtype.kind not in "bui":
             raise UsageError(
-                f"{self.name}: `code` gave {found.dtype} {found.shape} for {len(z)} points: an "
+                f"{self.name}: `code` gave {codes.dtype} {codes.shape} for {len(z)} points: an "
                 "integer, or a truth value, for each is needed"
             )
-        if len(found) and not 0 <= found.min() <= found.max() < len(self.levels):
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(self.levels):
             raise UsageError(
-                f"{self.name}: `code` gave {found.min()} to {found.max()}: places in the "
+                f"{self.name}: `code` gave {codes.min()} to {codes.max()}: places in the "
                 f"{len(self.levels)} levels are 0 to {len(self.levels) - 1}"
             )
-        found = found.astype(np.intp)
-        found = np.where(errors.astype(np.bool_), self._reflected[found], found)
-        return (found * self.open(words)).astype(self.code_type)
+        codes = codes.astype(np.intp)
+        codes = np.where(errors.astype(np.bool_), self._reflected[codes], codes)
+        return (codes * self.open(words)).astype(self.code_type)
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:

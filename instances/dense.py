@@ -202,14 +202,14 @@ class Dense(Family):
         """Check tokens and labels: names, shapes, finite numbers, spare bits."""
         shape, packed = (count, self.k, self.d), self.tokens == "boolean"
         width = tokens.words_per_token(self.d)
-        given, y = tokens.stored(
+        drawn, y = tokens.stored(
             tensors,
             self.d,
             words=(np.uint64, (count, self.k, width)) if packed else None,
             x=None if packed else (np.float64, shape),
             y=(np.float64, shape),
         )
-        x = tokens.unpack(given, self.d) if packed else given
+        x = tokens.unpack(drawn, self.d) if packed else drawn
         for what, values in (("tokens", x), ("labels", y)):
             if not np.isfinite(values).all():
                 raise ValueError(f"has {what} that are not finite")

@@ -97,9 +97,9 @@ class Alternating:
                 slopes += size * np.exp(-((a - b) ** 2) / square - a * b / (1 + sine))
         cells = (slopes[:-1:2] + 4 * slopes[1::2] + slopes[2::2]) * angles[2] / 6
         values = np.concatenate([[0.0], np.cumsum(cells)])
-        found = CubicHermiteSpline(angles[::2], values, slopes[::2])
+        spline = CubicHermiteSpline(angles[::2], values, slopes[::2])
         signs = np.where(r < 0, -1.0, 1.0) ** len(self.places)
-        return np.asarray(signs * found(np.arcsin(np.minimum(np.abs(r), 1.0))))
+        return np.asarray(signs * spline(np.arcsin(np.minimum(np.abs(r), 1.0))))
 
     @property
     def misread(self) -> float:
@@ -122,9 +122,9 @@ class Alternating:
                         return 1.0  # the intervals may overlap
                 least = (abs(t) - near).max(arb(0))
                 total += 2 * near * density(least)
-            found = float(total.upper())
-            scale = math.floor(math.log10(found)) - 1
-            return float(f"{math.floor(found / 10.0**scale) + 1}e{scale}")
+            bound = float(total.upper())
+            scale = math.floor(math.log10(bound)) - 1
+            return float(f"{math.floor(bound / 10.0**scale) + 1}e{scale}")
 
     @cached_property
     def low_squares(self) -> tuple[Fraction, ...]:
@@ -168,9 +168,9 @@ def thresholds(m: int) -> tuple[float, ...]:
                 [-sign * density(v) * hermite(k, v)[k] for v, sign in zip(t, signs, strict=True)]
                 for k in range(odd, m, 2)
             ]
-            found = arb_mat(slopes).solve(arb_mat(missing))
-            step = max(abs(found[i, 0]).mid() for i in range(len(t)))
-            t = [(v + found[i, 0]).mid() for i, v in enumerate(t)]
+            moves = arb_mat(slopes).solve(arb_mat(missing))
+            step = max(abs(moves[i, 0]).mid() for i in range(len(t)))
+            t = [(v + moves[i, 0]).mid() for i, v in enumerate(t)]
         right = [float(v) for v in t]
     return (*(-v for v in reversed(right)), *([0.0] * odd), *right)
 
@@ -296,13 +296,13 @@ class Direction(Dense):
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Put a head at each threshold; for an even m, one that attends to its own token."""
-        found, w = self.response, self.direction(secret)
+        response, w = self.response, self.direction(secret)
         theta = np.zeros((self.layer_heads, self.d, self.d))
         values = np.zeros_like(theta)
         theta[: self.m, 0] = self.kappa / math.sqrt(2) * w
-        theta[: self.m, 0, 0] = [-self.kappa * t / 2 for t in found.places]
-        values[: self.m, 1, 1] = found.amplitudes
-        theta[self.m :, 0, 0], values[self.m :, 1, 1] = _SATURATED, found.constant
+        theta[: self.m, 0, 0] = [-self.kappa * t / 2 for t in response.places]
+        values[: self.m, 1, 1] = response.amplitudes
+        theta[self.m :, 0, 0], values[self.m :, 1, 1] = _SATURATED, response.constant
         return AttentionLayer(theta=theta, w=values)
 
     def hidden(self, secret: Secret, x: NDArray[Any]) -> Array:
@@ -378,6 +378,6 @@ class Direction(Dense):
 def _direction(d: int, secret: int) -> Array:
     drawn = generator(secret, "weights", Direction.name).standard_normal(d)
     drawn[:2] = 0.0
-    found = np.asarray(drawn / np.linalg.norm(drawn))
-    found.setflags(write=False)
-    return found
+    direction = np.asarray(drawn / np.linalg.norm(drawn))
+    direction.setflags(write=False)
+    return direction

@@ -41,17 +41,17 @@ def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
     except FileNotFoundError as error:
         raise UsageError(f"no such file: {path}") from error
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise DamagedFile(f"{path} cannot be read: {said}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise DamagedFile(f"{path} cannot be read: {reason}") from error
     try:
-        found = os.fstat(handle)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
             raise DamagedFile(f"{path} is a folder: give the name of a file")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise DamagedFile(f"{path} is no regular file")
-        if size is not None and found.st_size > size:
-            said = f"what belongs here has at most {size}"
-            raise DamagedFile(f"{path} has {found.st_size} bytes: {said}")
+        if size is not None and status.st_size > size:
+            reason = f"what belongs here has at most {size}"
+            raise DamagedFile(f"{path} has {status.st_size} bytes: {reason}")
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file
     finally:
@@ -125,16 +125,16 @@ def digest(data: Any) -> str:
 
 def require_format(data: dict[str, Any], expected: str, path: Path) -> None:
     """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
-    found = data.get("format")
-    if found == expected:
+    name = data.get("format")
+    if name == expected:
         return
-    if isinstance(found, str) and found.partition("/")[0] == expected.partition("/")[0]:
-        raise DamagedFile(f"{path} has format {shown(found)}: this version reads {expected}")
-    if found == SECRET:
+    if isinstance(name, str) and name.partition("/")[0] == expected.partition("/")[0]:
+        raise DamagedFile(f"{path} has format {shown(name)}: this version reads {expected}")
+    if name == SECRET:
         raise UsageError(f"{path} is the secret part of an instance: {expected} is wanted")
-    said = f"{path} has format {shown(found)}: {expected} is wanted"
+    refusal = f"{path} has format {shown(name)}: {expected} is wanted"
     maker = MAKERS.get(expected.partition("/")[0])
-    raise DamagedFile(f"{said}, which {maker} writes" if maker else said)
+    raise DamagedFile(f"{refusal}, which {maker} writes" if maker else refusal)
 
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
@@ -188,8 +188,8 @@ def refuse_unwritable(path: Path) -> None:
             raise ToolkitError(f"{path} cannot be written: {folder} is a link that leads nowhere")
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        said = f"{folder} is not a folder that may be written"
-        raise ToolkitError(f"{path} cannot be written: {said}")
+        reason = f"{folder} is not a folder that may be written"
+        raise ToolkitError(f"{path} cannot be written: {reason}")
 
 
 @contextlib.contextmanager
@@ -268,5 +268,5 @@ def damage(path: Path) -> Iterator[None]:
     except UsageError as error:  # what it names is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        said = f"{type(error).__name__} {one_line(error)}"
-        raise DamagedFile(f"{path} is damaged: {said}") from error
+        reason = f"{type(error).__name__} {one_line(error)}"
+        raise DamagedFile(f"{path} is damaged: {reason}") from error

@@ -114,12 +114,12 @@ class Folder:
         tensors, meta = read_arrays(path)
         require_format(meta or {}, EXAMPLES, path)
         try:
-            found = self.family.restore(tensors, shard.count)
+            examples = self.family.restore(tensors, shard.count)
         except ValueError as error:
             raise DamagedFile(f"{path} {error}") from error
-        if content_hash(found) != shard.sha256:
+        if content_hash(examples) != shard.sha256:
             raise DamagedFile(f"{path} has changed: its content does not match instance.json")
-        return found
+        return examples
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -293,10 +293,10 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
     if isinstance(family, Coded):
         return np.array(data, family.code_type)
-    found = np.array(data)
-    if found.dtype.kind not in "fi":
+    numbers = np.array(data)
+    if numbers.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")
-    return found.astype(np.float64)
+    return numbers.astype(np.float64)
 
 
 def load_layer(path: Path) -> AttentionLayer:

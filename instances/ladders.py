@@ -74,13 +74,15 @@ class Ladder:
         >>> ladder("parity-v1").digest[:8]
         'c7f943d1'
         """
-        asked = [[level[name] for name in ("spec", "examples", "seconds")] for level in self.asked]
-        return hashlib.sha256(json.dumps([self.name, asked]).encode()).hexdigest()
+        budgets = [
+            [level[name] for name in ("spec", "examples", "seconds")] for level in self.asked
+        ]
+        return hashlib.sha256(json.dumps([self.name, budgets]).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the ladder as JSON, its specs in canonical form."""
-        said = {"name": self.name, "about": self.about, "sha256": self.digest}
-        return said | {"references": list(self.references), "levels": self.asked}
+        head = {"name": self.name, "about": self.about, "sha256": self.digest}
+        return head | {"references": list(self.references), "levels": self.asked}
 
 
 def ladder(name: str) -> Ladder:
@@ -108,11 +110,11 @@ def read_ladder(path: Path) -> Ladder:
         raise UsageError(str(error)) from error
     try:
         data = tomllib.loads(text)
-        found = convert(data, _LadderFile)
-        made = ladder_of(found.specs, found.examples, found.seconds)
+        stated = convert(data, _LadderFile)
+        made = ladder_of(stated.specs, stated.examples, stated.seconds)
     except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
         raise UsageError(f"{path}: {one_line(error, 300)}") from error
-    return replace(made, about=found.about, references=tuple(found.references))
+    return replace(made, about=stated.about, references=tuple(stated.references))
 
 
 class _LadderFile(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -40,13 +40,13 @@ class AttentionLayer:
 
     def __post_init__(self) -> None:
         for name in ("theta", "w"):
-            given = np.array(getattr(self, name), np.float64, order="C")
-            if given.ndim != 3 or given.shape[1] != given.shape[2] or not given.size:
-                raise UsageError(f"{name} must have the shape (m, d, d), got {given.shape}")
-            if not np.isfinite(given).all():
+            array = np.array(getattr(self, name), np.float64, order="C")
+            if array.ndim != 3 or array.shape[1] != array.shape[2] or not array.size:
+                raise UsageError(f"{name} must have the shape (m, d, d), got {array.shape}")
+            if not np.isfinite(array).all():
                 raise UsageError(f"{name} has entries that are not finite")
-            given.setflags(write=False)
-            object.__setattr__(self, name, given)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
         if self.theta.shape != self.w.shape:
             raise UsageError(f"theta {self.theta.shape} and w {self.w.shape} differ in shape")
         if self.kind not in get_args(Kind):

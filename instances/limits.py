@@ -36,8 +36,8 @@ def bytes_of(text: str, what: str) -> int:
     >>> bytes_of("500MB", "memory"), bytes_of("1.5 GiB", "memory"), bytes_of("4096", "memory")
     (500000000, 1610612736, 4096)
     """
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]{0,3})", text.strip())
-    count = float(found[1]) * _UNITS.get(found[2].lower(), 0) if found else 0.0
+    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]{0,3})", text.strip())
+    count = float(parts[1]) * _UNITS.get(parts[2].lower(), 0) if parts else 0.0
     if not 1 <= count < 2**63:
         raise UsageError(
             f"{what} must be a number of bytes such as 500MB, 4GiB or 4096, got {text}"

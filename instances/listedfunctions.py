@@ -246,8 +246,8 @@ def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
 
 
 def _first(places: list[Any], what: str) -> Any:
-    said = (getattr(p, what, None) for p in places if not isinstance(p, list | tuple))
-    return next((value for value in said if value is not None), None)
+    values = (getattr(p, what, None) for p in places if not isinstance(p, list | tuple))
+    return next((value for value in values if value is not None), None)
 
 
 def fits_name(text: Any) -> bool:
@@ -261,9 +261,9 @@ def fits_name(text: Any) -> bool:
 
 def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
     if names is None:
-        found = [getattr(f, "__name__", "") for f in functions]
-        good = len(set(found)) == len(found) and all(str(n).isidentifier() for n in found)
-        return tuple(found) if good else tuple(f"f{i}" for i in range(len(found)))
+        own = [getattr(f, "__name__", "") for f in functions]
+        good = len(set(own)) == len(own) and all(str(n).isidentifier() for n in own)
+        return tuple(own) if good else tuple(f"f{i}" for i in range(len(own)))
     listed = isinstance(names, list | tuple) and len(names) == len(functions)
     require(listed, f"{where}: names must be a list, one for each of {len(functions)}")
     for n in names:
@@ -286,16 +286,16 @@ class ListedFunctions(Coded):
     origin: ClassVar[Origin]
     spec_fields: ClassVar[tuple[Field[Any], ...]]
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **parameters: Any) -> None:
         """Make the functions of some parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
-        self.spec_values: Mapping[str, Any] = defaults | given
-        self.given = self.origin.functions(self.spec, given)
-        self.d = self.given.d + 1
+        self.spec_values: Mapping[str, Any] = defaults | parameters
+        self.listed = self.origin.functions(self.spec, parameters)
+        self.d = self.listed.d + 1
 
     def check(self) -> None:
         """Refuse functions that are not two-valued, or too many points."""
-        _tables(self.given)
+        _tables(self.listed)
 
     def __eq__(self, other: object) -> bool:
         """Compare classes and parameters."""
@@ -308,7 +308,7 @@ class ListedFunctions(Coded):
     @property
     def size(self) -> int:
         """How many there are."""
-        return len(self.given.functions)
+        return len(self.listed.functions)
 
     def members(self) -> Any:
         """List them in the order of the file."""
@@ -320,11 +320,11 @@ class ListedFunctions(Coded):
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Look values up."""
-        found: NDArray[np.bool_] = _tables(self.given)[secret[0]]
-        return found[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
+        values: NDArray[np.bool_] = _tables(self.listed)[secret[0]]
+        return values[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
 
     def _tabled(self) -> Iterator[NDArray[np.float64]]:
-        return (np.where(row, -1.0, 1.0) for row in _tables(self.given))
+        return (np.where(row, -1.0, 1.0) for row in _tables(self.listed))
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Refuse: raises UsageError."""
@@ -337,11 +337,11 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
     fields = parameters_of(origin.value) if origin.called else ()
     needed = (f"{f.name}={8 if f.name == 'd' else 2}" for f in fields if f.default is MISSING)
     about = (getattr(origin.value, "__doc__", None) or "").strip().splitlines()
-    told = about[0] if origin.called and about and about[0].isprintable() else ""
+    doc = about[0] if origin.called and about and about[0].isprintable() else ""
     space = {
         "name": origin.name,
         "example": ":".join(filter(None, (origin.name, ",".join(needed)))),
-        "about": told or "two-valued functions of a user's file",
+        "about": doc or "two-valued functions of a user's file",
         "origin": origin,
         "spec_fields": fields,
     }

@@ -440,13 +440,13 @@ class Lwe(Modular):
 
     def check(self) -> None:
         """Refuse sizes that the law of errors does not have; raises UsageError."""
-        given = [n for names in _SIZES.values() for n in names if getattr(self, n)]
+        sized = [n for names in _SIZES.values() for n in names if getattr(self, n)]
         sizes = _SIZES[self.error]
         require(
-            len(given) == bool(sizes)
-            and all(name in sizes and getattr(self, name) > 0 for name in given),
+            len(sized) == bool(sizes)
+            and all(name in sizes and getattr(self, name) > 0 for name in sized),
             f"error={self.error} needs {' or '.join(f'{name}=...' for name in sizes) or 'no size'} "
-            f"alone, above 0, got {', '.join(given) or 'no size'}",
+            f"alone, above 0, got {', '.join(sized) or 'no size'}",
         )
         require(
             self.width <= self.q - 1,

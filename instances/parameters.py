@@ -208,23 +208,18 @@ _READERS: dict[Any, Any] = {
 _READERS |= {kind.__name__: reader for kind, reader in _READERS.items()}
 
 
-def build(kind: type[Any], text: str, what: str, example: str) -> Any:
-    """Make a frozen dataclass from "key=value,...", its fields being the keys allowed.
+def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, Any]:
+    """Read "key=value,..." as values of the fields of a frozen dataclass, by their names.
 
     Raises UsageError for unknown, missing, repeated or malformed parameters.
     """
-    return kind(**arguments(kind, text, what, example))
-
-
-def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, Any]:
-    """Read what `build` makes a dataclass of: its fields that are given, by their names."""
-    declared = {f.name: f for f in listed(kind)}
-    given = key_values(text, what, list(declared))
-    missing = [n for n, f in declared.items() if f.default is MISSING and n not in given]
+    known = {f.name: f for f in listed(kind)}
+    texts = key_values(text, what, list(known))
+    missing = [n for n, f in known.items() if f.default is MISSING and n not in texts]
     if missing:
-        valid = _completed(kind, given, example)
+        valid = _completed(kind, texts, example)
         raise UsageError(f"{what} needs {', '.join(missing)}: write {valid}")
-    return {n: _READERS[plain_type(declared[n].type)](v, f"{what}: {n}") for n, v in given.items()}
+    return {n: _READERS[plain_type(known[n].type)](v, f"{what}: {n}") for n, v in texts.items()}
 
 
 def _completed(kind: type[Any], given: dict[str, str], example: str) -> str:
@@ -239,7 +234,7 @@ def _completed(kind: type[Any], given: dict[str, str], example: str) -> str:
     try:
         values = key_values(rest, name, [f.name for f in listed(kind)]) | given
         text = ",".join(f"{key}={value}" for key, value in values.items())
-        if isinstance(kind, type) and build(kind, text, name, ""):
+        if isinstance(kind, type) and kind(**arguments(kind, text, name, "")):
             return f"{name}:{text}"
     except UsageError:
         pass
@@ -258,12 +253,12 @@ def listed(kind: Any) -> list[Field[Any]]:
     if (own := getattr(kind, "spec_fields", None)) is not None:
         return list(own)
     own = inspect.get_annotations(kind if isinstance(kind, type) else type(kind))
-    given = [f for f in fields(kind) if f.init]
-    return sorted(given, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
+    readable = [f for f in fields(kind) if f.init]
+    return sorted(readable, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
 
 
 def is_readable(kind: type[Any]) -> bool:
-    """Return whether a class is a dataclass whose fields have types that `build` reads."""
+    """Return whether a class is a dataclass whose fields have types that `arguments` reads."""
     return (is_dataclass(kind) or hasattr(kind, "spec_fields")) and all(
         plain_type(f.type) in _READERS for f in listed(kind)
     )
@@ -286,7 +281,7 @@ def taken(value: Callable[..., Any], text: str, where: str, positional: int = 0)
 
 
 def parameters_of(value: Any, names: Iterable[str] = ()) -> tuple[Field[Any], ...]:
-    """List what a class or function takes by name as fields that `build` reads as they look.
+    """List what a class or function takes by name as fields that are read as they look.
 
     names: names that one of any names takes. A default that no spec writes is left out of it.
 

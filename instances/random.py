@@ -291,14 +291,10 @@ def unit(matrix: Array) -> Array:
 
 
 def _weighted_column(matrix: Array, share: float) -> Array:
-    """Scale the first column and the others so that it has a share of the squared norm."""
-    out = unit(matrix) * np.linalg.norm(matrix)
-    first, rest = out[:, :1], out[:, 1:]
-    size = np.linalg.norm(out)
-    grown = first * (math.sqrt(share) * size / np.linalg.norm(first))
-    left = np.linalg.norm(rest)
-    shrunk = rest * (math.sqrt(1 - share) * size / left) if left else rest
-    return np.concatenate([grown, shrunk], axis=1)
+    """Scale the first column to a share of the squared norm, which becomes 1, and the others."""
+    first, rest = matrix[:, :1], matrix[:, 1:]
+    parts = [math.sqrt(share) * unit(first), math.sqrt(1 - share) * unit(rest)]
+    return np.concatenate(parts, axis=1)
 
 
 def _traced(matrix: Array, share: float) -> Array:

@@ -68,13 +68,13 @@ def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     >>> flat({"spec": "a", "usage": {"examples": 3}, "runs": [1, 2]})
     {'spec': 'a', 'usage.examples': 3}
     """
-    found: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     for name, value in data.items():
         if isinstance(value, Mapping):
-            found |= flat(value, f"{prefix}{name}.")
+            row |= flat(value, f"{prefix}{name}.")
         elif not isinstance(value, list | tuple):
-            found[prefix + name] = value
-    return found
+            row[prefix + name] = value
+    return row
 
 
 class Result:

@@ -322,12 +322,12 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
         stated, table = _read_challenge(path)
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
     elif ending in (".csv", ".npy"):
-        table = _table(path, _asked(path, family))
+        table = _table(path, _named_family(path, family))
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
     else:
         endings = ".txt .npz .safetensors .csv .npy"
         raise UsageError(f"a file of samples must end in one of {endings}, got {path}")
-    stated = stated or _asked(where, family)
+    stated = stated or _named_family(where, family)
     family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"--spec must fit {path}, of {stated.spec}, got {family.spec}")
@@ -337,7 +337,8 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     return made
 
 
-def _asked(path: Path, family: Modular | None) -> Modular:
+def _named_family(path: Path, family: Modular | None) -> Modular:
+    """Return the family that --spec names; raises UsageError without one."""
     if family is None:
         raise UsageError(
             f"{path} does not say of what family it is: `hardness attack`, `estimate`, `learn` and "

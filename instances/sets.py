@@ -116,8 +116,8 @@ class Symmetric(Coded):
     def float_heads(self) -> tuple[Array, Array, Array]:
         """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
         log_rho, heads = math.log(self.rho), self.heads
-        found = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
-        slope, offset, a = np.array(found).T
+        rows = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
+        slope, offset, a = np.array(rows).T
         return slope, offset, a
 
     @property
@@ -175,10 +175,10 @@ class Symmetric(Coded):
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:
         """The values that g(h) can take, with noise, the largest first."""
-        found = set(self.values)
+        values = set(self.values)
         if self.noise:
-            found |= {max(found) + min(found) - v for v in self.values}
-        return tuple(sorted(found, reverse=True))
+            values |= {max(values) + min(values) - v for v in self.values}
+        return tuple(sorted(values, reverse=True))
 
     @cached_property
     def fourier(self) -> tuple[Rational, ...]:
@@ -280,12 +280,12 @@ class Symmetric(Coded):
         """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
         self.require_member(secret)
         rest = set(subset) - {0}
-        found = Fraction(0)
+        total = Fraction(0)
         if rest <= set(secret):
-            found = (1 - 2 * self.noise) * python_fraction(self.fourier[len(rest)])
+            total = (1 - 2 * self.noise) * python_fraction(self.fourier[len(rest)])
         if not rest:
-            found += 2 * self.noise * self.centre
-        return (-1 if 0 in subset else 1) * found / 2
+            total += 2 * self.noise * self.centre
+        return (-1 if 0 in subset else 1) * total / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,22 +311,8 @@ class Profile(Symmetric):
     rho: Fraction = Fraction(3)
 
     def check(self) -> None:
-        """Refuse a constant profile, and a family of one member; raises UsageError."""
+        """Write g in its canonical form; refuse a constant one, and a family of one member."""
         super().check()
-        self.require_profile()
-        require(
-            self.m <= self.d - 2,
-            f"m must be between 1 and {self.d - 2} for d = {self.d}, got {self.m}: there is one "
-            "member only, nothing is hidden",
-        )
-
-    @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile g(0) .. g(m)."""
-        return profile(self.g, self.m)
-
-    def require_profile(self) -> None:
-        """Refuse a constant g; write g in its canonical form."""
         values, text = self.values, self.g.replace(" ", "")
         text = spelling(values) if text.startswith("[") else text
         object.__setattr__(self, "g", Profiled(text))
@@ -340,6 +326,16 @@ class Profile(Symmetric):
             f"labels must take at most 256 values, got {len(self.levels)} of g={self.g} with "
             f"noise={self.noise}: lower m",
         )
+        require(
+            self.m <= self.d - 2,
+            f"m must be between 1 and {self.d - 2} for d = {self.d}, got {self.m}: there is one "
+            "member only, nothing is hidden",
+        )
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
 
 
 @dataclass(frozen=True, kw_only=True)

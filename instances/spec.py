@@ -28,7 +28,6 @@ from instances.listedfunctions import Functions, ListedFunctions, Origin, class_
 from instances.numbers import write
 from instances.parameters import (
     arguments,
-    build,
     canonical,
     is_readable,
     is_written,
@@ -126,9 +125,9 @@ def parse_stored(text: str) -> Family:
         if colon:
             if gone := withdrawn("family", name):
                 raise UnknownFamily(gone)
-            said = unknown("family", name[:60], known())
+            reason = unknown("family", name[:60], known())
             yours = "path.py:Name:key=value,.., or named by --family path.py:Name"
-            raise UnknownFamily(f"{said}; one of your own is {yours}")
+            raise UnknownFamily(f"{reason}; one of your own is {yours}")
         if Path(name).suffix in OF_DATA:
             raise UsageError(
                 f"SPEC must name a family, got {name[:200]}; `hardness learn` takes data of yours"
@@ -141,7 +140,7 @@ def parse_stored(text: str) -> Family:
 @lru_cache(8)  # their tables may be large
 def _built(kind: type[Family], text: str, ours: bool) -> Family:
     """Make a family once: runs on it share what it has computed, as a mean over its members."""
-    family: Family = build(kind, text, kind.name, kind.example)
+    family = kind(**arguments(kind, text, kind.name, kind.example))
     if ours:
         return family
     family.check()
@@ -306,8 +305,8 @@ def _sound(family: Family) -> Family:
     def need(good: bool, message: str) -> None:
         require(good, f"{family.name}: {message}")
 
-    said = "its spec is not its name and fields: leave `spec` as it is"
-    need(spec == canonical(family, family.name), said)
+    wrong = "its spec is not its name and fields: leave `spec` as it is"
+    need(spec == canonical(family, family.name), wrong)
     counted = size is None or (isinstance(size, int) and size >= 1)
     need(counted, f"its size is {size!r:.60}: an int of at least 1, or None, is needed")
     if coded:
@@ -317,10 +316,10 @@ def _sound(family: Family) -> Family:
         need(coded.k == 2, f"k is {coded.k!r:.20}: labels that are codes are of two tokens")
         flips = f"noise is {noise!s:.20}: the rate of flips must be in [0, 1/2)"
         need(count != 2 or 0 <= noise < Fraction(1, 2), flips)
-        said = f"it has {apart} different levels of {count}: at least 2 are needed"
-        need(apart >= max(2, count), said)
-        said = f"noise reflects levels at {centre}, which must give levels: leave noise out"
-        need(not noise or {2 * centre - v for v in levels} <= set(levels), said)
+        wrong = f"it has {apart} different levels of {count}: at least 2 are needed"
+        need(apart >= max(2, count), wrong)
+        wrong = f"noise reflects levels at {centre}, which must give levels: leave noise out"
+        need(not noise or {2 * centre - v for v in levels} <= set(levels), wrong)
     shared = shares is None or (len(shares) == len(levels) and sum(shares) == 1)
     need(shared, "its shares are not one for each level, 1 in sum")
     return family
@@ -388,4 +387,4 @@ def functions_of(spec: str) -> Functions | None:
     kind = kind_of(name)
     if kind is None or not issubclass(kind, ListedFunctions):
         return None
-    return kind(**arguments(kind, rest, name, kind.example)).given
+    return kind(**arguments(kind, rest, name, kind.example)).listed

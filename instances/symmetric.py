@@ -156,6 +156,6 @@ def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
     n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
     inside = (k >= 0) & (k <= n)
     k = np.where(inside, k, 0.0)
-    found = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    logs = np.where(inside, found, -np.inf)
+    logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    logs = np.where(inside, logs, -np.inf)
     return logs if logs.ndim else float(logs)

@@ -105,15 +105,15 @@ def stored(
     >>> [len(one) for one in stored({"y": np.zeros(3)}, 8, x=None, y=(np.float64, (3,)))]
     [3]
     """
-    found = []
+    arrays = []
     for name, (kind, shape) in {n: w for n, w in expected.items() if w}.items():
         one = tensors.get(name)
         if one is None or one.dtype != kind or one.shape != shape:
             raise ValueError(f"does not hold the {shape[0]} examples it should")
         if name == "words" and d % 64 and (one[..., -1] >> np.uint64(d % 64)).any():
             raise ValueError(f"has bits beyond coordinate d - 1 = {d - 1}")
-        found.append(one)
-    return found
+        arrays.append(one)
+    return arrays
 
 
 def chosen(
@@ -130,26 +130,26 @@ def chosen(
     instances.errors.UsageError: coordinate 0 of token 2 must be -1, got 1
     """
     try:
-        given = np.asarray(x)
+        tokens = np.asarray(x)
     except ValueError:
-        given = np.empty(0)  # rows of different lengths
-    if given.shape[1:] != (family.k, family.d) or given.dtype.kind not in "iuf":
+        tokens = np.empty(0)  # rows of different lengths
+    if tokens.shape[1:] != (family.k, family.d) or tokens.dtype.kind not in "iuf":
         raise UsageError(
-            f"tokens must be numbers of shape (n, {family.k}, {family.d}), got {given.dtype} of "
-            f"shape {given.shape}"
+            f"tokens must be numbers of shape (n, {family.k}, {family.d}), got {tokens.dtype} of "
+            f"shape {tokens.shape}"
         )
-    odd = given[(given != 1) & (given != -1) if signs else ~(np.abs(given) <= _LARGEST)]
+    odd = tokens[(tokens != 1) & (tokens != -1) if signs else ~(np.abs(tokens) <= _LARGEST)]
     if odd.size:
         allowed = "-1 or +1" if signs else f"at most {_LARGEST:g}"
         raise UsageError(f"entries of tokens of {family.name} must be {allowed}, got {odd[0]:g}")
     for token, coordinate, value in fixed:
-        entries = given[:, token, coordinate]
+        entries = tokens[:, token, coordinate]
         if (entries != value).any():
             raise UsageError(
                 f"coordinate {coordinate} of token {token + 1} must be {value:g}, got "
                 f"{entries[entries != value][0]:g}"
             )
-    return given.astype(np.int8 if signs else np.float64)
+    return tokens.astype(np.int8 if signs else np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

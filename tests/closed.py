@@ -86,11 +86,6 @@ class Johnson:
         return [a - b for a, b in zip(counts, [0, *counts], strict=False)]
 
     @property
-    def operator_norm(self) -> Fraction:
-        """The largest eigenvalue."""
-        return self.eigenvalues[0]
-
-    @property
     def spread(self) -> Fraction:
         """The largest once the mean over all members is taken away, to which the first belongs."""
         return self.eigenvalues[1]

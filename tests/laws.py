@@ -9,30 +9,15 @@ from typing import Any
 from flint import arb, ctx
 
 from instances.lwe import Modular, modulus
-from instances.secrets import Integers
 from instances.symmetric import python_fraction
 
 Law = dict[tuple[int, ...], Fraction]
 
 
-def entry(family: Modular) -> dict[int, Fraction]:
-    """The probabilities of one entry, of one that is not 0 where the weight is fixed."""
-    q, kind = family.q, family.secret
-    if kind == "uniform":
-        values = range(-(q // 2), q - q // 2)
-    elif kind in ("binary", "ternary"):
-        values = range(0 if kind == "binary" else -1, 2)
-    else:
-        drawn: Integers = family.secrets.entries
-        drawn = drawn.without_zero() if family.h else drawn
-        return {v: Fraction(c, 2**64) for v, c in zip(drawn.values, drawn.counts, strict=True)}
-    kept = [v for v in values if v or not family.h]
-    return dict.fromkeys(kept, Fraction(1, len(kept)))
-
-
 def vectors(family: Modular) -> Law:
     """The probabilities of all secrets, reduced mod M, of which one entry is a unit."""
-    one, m, many = entry(family), modulus(family), family.h or family.n
+    m, many = modulus(family), family.h or family.n
+    one = named_entries(family) or alike(range(bool(family.h), family.q))
     out: Law = Counter()
     for places in itertools.combinations(range(family.n), many):
         for values in itertools.product(one, repeat=many):

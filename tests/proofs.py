@@ -62,12 +62,17 @@ def refused(data: Data, change: Callable[[Data], object], words: str = "refused"
     assert len(str(caught.value)) < 500
 
 
-def of_tables(table: Any, names: Any = None) -> Members:
+def of_functions(evaluate: Any, names: Any, n: int, bound: float = 1.0) -> Members:
+    """Functions of points with n signs: evaluate gives the values of all, (members, points)."""
+    return Members(
+        kind="functions", path="x", sha256="0" * 64, d=n, n=n, outputs=1, bound=bound,
+        names=tuple(map(str, names)), evaluate_member=lambda i, x: evaluate(x)[i],
+    )  # fmt: skip
+
+
+def of_tables(table: Any) -> Members:
     """The functions whose values at point i, bit j set where coordinate j is -1, are given."""
     rows = np.array(table)
     n = rows.shape[1].bit_length() - 1
-    return Members(
-        kind="functions", path="x", sha256="0" * 64, d=n, n=n, outputs=1, bound=9.0,
-        names=tuple(names or (f"f{i}" for i in range(len(rows)))),
-        evaluate_member=lambda i, x: rows[i][(x < 0) @ (1 << np.arange(n))],
-    )  # fmt: skip
+    names = (f"f{i}" for i in range(len(rows)))
+    return of_functions(lambda x: rows[:, (x < 0) @ (1 << np.arange(n))], names, n, 9.0)

@@ -83,7 +83,7 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "regression")),
-    "docs/growth.md",
+    *("docs/finite.md", "docs/growth.md", "docs/lwe.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),
     *("docs/tutorials/questions/my-layer.md", "docs/tutorials/questions/how-many-examples.md"),
@@ -193,6 +193,7 @@ def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
     assert len(shown) == len(expected), found.out
     assert [a for a, b in zip(shown, seconds, strict=True) if not re.fullmatch(b, a)] == []
     assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
+    monkeypatch.setattr(module, "OVER", "d=6")
     assert hardness("demo").code == 0  # what a demo made is made again
 
 

@@ -1,5 +1,6 @@
 """`import hardness`: each function, what it gives back, and errors as commands say them."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -222,8 +223,6 @@ def test_thresholds_of_an_object(tmp_path):
     tried = {one.n for each in (*found.pilots, *found.thresholds) for one in each.tried}
     assert (cell.learner, set(asked) - {10_000}) == ("votes", tried)  # which is to warm it up
     assert 4 <= cell.least <= 128
-    [again] = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256, jobs=2).cells
-    assert again.interval == cell.interval
     for wrong, how, said in (
         ([votes, votes], {}, "two learners are called votes"),
         (3.5, {}, "the object given is a float"),
@@ -292,3 +291,21 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert done.stdout == "3\n"
+
+
+FUNCTIONS = [
+    getattr(room, name)
+    for room in (h, h.datasets)
+    for name in getattr(room, "__all__", ("make", "torch", "stream", "prompts", "prompt_loss"))
+    if inspect.isfunction(getattr(room, name))
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_a_docstring_says_what_each_parameter_is_and_what_comes_back(function):
+    sections = re.split(r"\n\n(\w+)\n-+\n", inspect.getdoc(function))
+    said = dict(zip(sections[1::2], sections[2::2], strict=True))
+    heads = re.findall(r"^(\S.*?)(?: : .+)?$", said.get("Parameters", ""), re.M)
+    named = [name.lstrip("*") for head in heads for name in head.split(", ")]
+    assert sorted(named) == sorted(inspect.signature(function).parameters)
+    assert re.match(r"\S.*\n    \S", said["Returns"])

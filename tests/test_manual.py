@@ -34,6 +34,14 @@ def test_every_page_is_built(manual):
         assert str(page.relative_to(DOCS).with_suffix(".html")) in manual
 
 
+def test_formulas_are_formulas(manual):
+    """A line of one that begins with + or > would make a list or a quotation of its end."""
+    apart = r"<(pre|code|script|style)\b.*?</\1>|<(span|div) class=\"math.*?</\2>|<[^>]*>"
+    for name, page in manual.items():
+        text = re.sub(apart, "", page, flags=re.S)
+        assert not re.search(r"\$[^$]*\$|\\[a-zA-Z]+\b", text), name
+
+
 def test_nothing_is_loaded_from_elsewhere(manual):
     loaded = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
     for name, page in manual.items():

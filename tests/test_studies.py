@@ -3,8 +3,7 @@
 import ast
 import json
 import re
-import subprocess
-import sys
+import runpy
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -136,9 +135,11 @@ def short(monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    "subject", [pytest.param(s, marks=[pytest.mark.weekly] * (s == "stages")) for s in SUBJECTS]
-)
+LONG = dict.fromkeys(("in_context", "spectra", "sums"), pytest.mark.slow)
+LONG["stages"] = pytest.mark.weekly
+
+
+@pytest.mark.parametrize("subject", [pytest.param(s, marks=LONG.get(s, ())) for s in SUBJECTS])
 def test_each_statement_runs_at_a_small_setting(short, subject):
     for name, whole in load(subject).items():
         assert set(SMALL[name]) == set(whole.settings[0])
@@ -165,13 +166,16 @@ def test_tables_of_softmax_of_optimizers_and_of_minima_are_those_of_small_studie
     assert "spurious local minimum, loss 1.29786" in landscape.study(replace(UNIT, n=100), 2)
 
 
-def test_a_script_measures_a_statement():
-    line = [sys.executable, str(DOCS / "studies/queries.py"), "sq-dimension"]
-    told = subprocess.run(line, capture_output=True, text=True, check=True).stdout
-    assert told.startswith("sq-dimension: agrees\n")
-    refused = subprocess.run([*line, "sq"], capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert "no statement is named sq: choose from sq-dimension" in refused.stderr
+def test_a_script_measures_a_statement(monkeypatch, capsys):
+    queries = str(DOCS / "studies/queries.py")
+    monkeypatch.setattr("sys.argv", [queries, "sq-dimension"])
+    runpy.run_path(queries, run_name="__main__")
+    assert capsys.readouterr().out.startswith("sq-dimension: agrees\n")
+    monkeypatch.setattr("sys.argv", [queries, "sq-dimension", "sq"])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_path(queries, run_name="__main__")
+    said = capsys.readouterr().err
+    assert "no statement is named sq: choose from sq-dimension" in said
 
 
 def test_studies_import_the_public_names_and_few_modules():

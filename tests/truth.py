@@ -30,11 +30,6 @@ class TooMany(Exception):
     """A law has too many vectors to be enumerated."""
 
 
-def falsehood(data: Json) -> str | None:
-    """Say what of an accepted file is not so; None where all is, or more."""
-    return _false_proof(data)
-
-
 _NEAR = Fraction(1, 10**9)
 _ENDLESS = 10**10_000  # queries, where no number of them is enough
 _EXACT = {
@@ -108,7 +103,8 @@ def _clique(near: Any) -> int:
 # Of certificates: from their problem alone, whatever they are said to be about.
 
 
-def _false_proof(data: Json) -> str | None:
+def falsehood(data: Json) -> str | None:
+    """Say what of an accepted file is not so; None where all is, or more."""
     for name, _, value, upper, low, high in _compared(data):
         less = name.endswith(("-success", "-at-most"))  # less claims more
         if value < low if less else value > low + _NEAR:
@@ -188,38 +184,32 @@ class _Hidden:
         self.scheme = closed.Johnson.of_values(self.values, self.n)
         self.large = self.scheme.size > 20
         self.family: Any = SimpleNamespace(values=self.values, noise=noise, centre=sum(ends) / 2)
-        self.parity = self.values == tuple(
-            map(Fraction, ((-1) ** h for h in range(len(self.values))))
-        )
-        view = problem.get("view")
-        self.alone = view is None
-        self.square, self.levels = Fraction(1, 4), len(set(self.values))
+        self.parity = all(v == (-1) ** h for h, v in enumerate(self.values))
+        self.alone, self.levels = "view" not in problem, len(set(self.values))
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         gamma = _read(terms["gamma"]) if "gamma" in terms else Fraction(0)
         scheme, small = self.scheme, self.n <= 10 and self.scheme.size <= 80
         if small and (found := enumerated(self.gram, name, float(gamma))) is not None:
             return Fraction(found), Fraction(found)
-        match name:
-            case "pairwise-correlation" | "largest-correlation":
-                least, norm = scheme.correlations[-2], scheme.norm
-                return (value := least / norm), value
-            case "average-correlation":
-                return (value := scheme.average / scheme.norm), value
-            case "operator-norm":
-                return (value := scheme.operator_norm / scheme.norm), value
-            case "second-eigenvalue":
-                return (value := scheme.spread / scheme.norm), value
-            case "cross-predictability":
-                return (value := scheme.cross_predictability / scheme.norm**2), value
-            case "sq-dimension":
-                if self.parity:
-                    return scheme.size, scheme.size
-                return (value := closed.sq_dimension_most(scheme)), value
-            case "sda-all-subsets":
-                at_least, at_most = self.bad(gamma)
-                size = scheme.size
-                return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
+        exact = {
+            **dict.fromkeys(
+                ("pairwise-correlation", "largest-correlation"), scheme.correlations[-2]
+            ),
+            "average-correlation": scheme.average,
+            "operator-norm": scheme.eigenvalues[0],
+            "second-eigenvalue": scheme.spread,
+            "cross-predictability": scheme.cross_predictability / scheme.norm,
+        }
+        if name in exact:
+            return (value := exact[name] / scheme.norm), value
+        if name == "sq-dimension":
+            most = scheme.size if self.parity else closed.sq_dimension_most(scheme)
+            return most, most
+        if name == "sda-all-subsets":
+            at_least, at_most = self.bad(gamma)
+            size = scheme.size
+            return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
         risk = _read(terms.get("risk", "0"))
         fits = closed.right_about(scheme, risk)
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
@@ -261,7 +251,7 @@ class _Hidden:
         values = scheme.eigenvalues[1:]
         less = scheme.norm - scheme.average
         square = max(values) / (4 * self.half**2)
-        square = self.fade**2 * (self.square if self.parity else square)
+        square = self.fade**2 * (Fraction(1, 4) if self.parity else square)
         counted = zip(values, scheme.multiplicities[1:], strict=True)
         return SimpleNamespace(
             tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square,
@@ -272,7 +262,7 @@ class _Hidden:
         """What each argument says that one query rules out."""
         square = (self.fade / self.half) ** 2 * self.scheme.spread / 4
         if self.parity:
-            square = self.fade**2 * self.square
+            square = self.fade**2 / 4
         assert oracle == "csq" or len(set(self.values)) == 2, "labels have more than two values"
         if oracle != "vstat":
             return [math.floor(square / _read(terms["tau"]) ** 2)]
@@ -393,11 +383,7 @@ class _Direction:
     sharp = True
 
     def __init__(self, problem: Json) -> None:
-        self.n, self.m, self.two = (
-            problem["dimension"],
-            len(problem["low"]),
-            True,
-        )
+        self.n, self.m = problem["dimension"], len(problem["low"])
         self.low = [float(_read(v)) for v in problem["low"]]
         self.exact = [_read(v) for v in problem["low"]]
         self.fade = 1 - 2 * float(_read(problem["noise"]))
@@ -422,16 +408,13 @@ class _Direction:
         room = 1 - Fraction(self.norm) - _read(terms["risk"])
         fits = Fraction(self.rest) / room if room > 0 else Fraction(1)
         if name.startswith("gd"):
-            assert self.two
             square, one = Fraction(self.fade**2 * self.rest * (1 - 1e-9)), [(Fraction(1), 1)]
             return _learned(name, terms, SimpleNamespace(tiers=one, fits=fits, square=square))
         if name == "information-floor":
-            assert self.two
             assert terms["levels"] == "2"
             wanted = float(_read(terms["success"]) / fits) * (1 + 1e-9)
             return max(0, math.ceil(math.log2(wanted))), 0
         oracle, moves = name.partition("-")[0], self.fade**2 * self.rest
-        assert oracle == "csq" or self.two, "real labels have no bound on general queries"
         assert not name.endswith("-success"), "a query rules out some"
         cap = moves / float(_read(terms.get("tau", "1"))) ** 2
         if oracle == "vstat":
@@ -464,10 +447,7 @@ class Residues:
     """Residues: members and their law by all vectors, or by all kinds of them where n is larger."""
 
     def __init__(self, problem: Json) -> None:
-        self.problem, self.n, self.q, self.h = (
-            problem, problem["n"], problem["q"], problem["secret"]["weight"],
-        )  # fmt: skip
-        parts = problem["parts"]
+        self.problem, self.n, self.q, parts = problem, *(problem[k] for k in ("n", "q", "parts"))
         self.modulus = self.q if self.q % 2 else 2 * self.q // parts
         self.levels, self.rarest = parts, Fraction(1, parts)
         self.alone = self.modulus == 4 or (self.q % 2 == 1 and parts == self.q)

@@ -28,12 +28,23 @@ def rst(lines):
     ['x\\_ is ``f(*a)``, \\|y\\| <= 1:', '', '::', '', '  as it is']
     """
     made, example = [], False
-    for line in lines:
+    for number, line in enumerate(lines):
+        if lines[number + 1 : number + 2] == ["-" * len(line)] and line:
+            return made + sections(lines[number:])
         example = bool(line.strip()) and (example or line.startswith(">>>"))
         if line.startswith(" ") and not example and not (made and made[-1].startswith(" ")):
             made += ["", "::", ""] if made and made[-1] else ["::", ""]
         made.append(line if example or line.startswith(" ") else escaped(line))
     return made
+
+
+def sections(lines):
+    """Escape the text of sections as numpydoc has them, which napoleon then reads.
+
+    >>> sections(["Returns", "-------", "a_b", "    Of `f(*a)`."])
+    ['Returns', '-------', 'a_b', '    Of ``f(*a)``.']
+    """
+    return [escaped(line) if line.startswith(" ") else line for line in lines]
 
 
 def escaped(line):
@@ -124,7 +135,7 @@ def setup(app):
     """Connect to sphinx, and find the names that packages import when they are asked for."""
     for package in map(import_module, ("hardness", "hardness.oracles")):
         vars(package).update({name: getattr(package, name) for name in package.__all__})
-    app.connect("autodoc-process-docstring", _prose)
+    app.connect("autodoc-process-docstring", _prose, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", _signature)
     app.connect("doctree-read", _fields)
     app.connect("doctree-resolved", _arrays)

@@ -11,14 +11,17 @@ _KEY = re.compile(r"</a>\*\*(\w+)\*\*")
 
 def _anchors(app, document):
     slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
-    for raw in document.findall(nodes.raw):
-        for name in _ANCHOR.findall(raw.astext()):
-            slugs[name] = (raw.line or 0, name, "")
+    for raw in list(document.findall(nodes.raw)):
+        names = _ANCHOR.findall(raw.astext())
+        slugs.update((name, (raw.line or 0, name, "")) for name in names)
+        if names and app.builder.format == "latex":
+            raw.replace_self(nodes.target(ids=names))
 
 
 def _keys(app, document):
     here = app.env.docname
-    page = app.builder.get_relative_uri(here, "references")
+    latex = app.builder.format == "latex"
+    page = "%references" if latex else app.builder.get_relative_uri(here, "references")
     keys = _KEY.findall((Path(app.srcdir) / "references.md").read_text(encoding="utf-8"))
     named = re.compile(rf"(?<=[\[ ])({'|'.join(keys)})(?=[\],])")
     for text in list(document.findall(nodes.Text)):

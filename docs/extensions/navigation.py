@@ -38,6 +38,9 @@ def _add(app, name, source):
         if name == "index":
             source[0] += tree([links[0] for links in bullets], f":caption: {title}")
         for (_, page), *others in bullets:
+            if name == page == "mathematics" and app.builder.format == "latex":
+                source[0] += "\n\n## Parts with pages of their own, and references\n"
+                others.append(("references", "references"))
             if name == page and others:
                 source[0] += tree(others)
     if (home / name).is_dir():

@@ -30,13 +30,40 @@ def attack(
 ) -> "Attacks":
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    source: a SPEC, a folder, or a file: a table of integers (.csv, .npy; n columns of A, then b),
-    arrays A and b (.npz, .safetensors), or a Darmstadt challenge (.txt); or `a` and `b`, a file of
-    each. spec: the family of samples that do not state it. learner: one or several, None for all
-    attacks that run on it but dual; of a learner of labels, as mlp or yours, the secret is read off
-    what it learned: decode:LEARNER. seeds: instances of a SPEC, from `seed` on. more: of
-    `KeptRuns`. Raises UsageError, ToolkitError if no attack can run.
+    Parameters
+    ----------
+    source : str, Family or path, optional
+        A SPEC, a folder, or a file: a table of integers (.csv, .npy; n columns of A, then b),
+        arrays A and b (.npz, .safetensors), or a Darmstadt challenge (.txt).
+    learner : str, object or list, optional
+        Attacks. If it is not given, all that run on the problem, but for `dual`. Of a learner of
+        labels, as `mlp` or yours, the secret is read off what it learned (decode:LEARNER).
+    a, b : path, optional
+        A file for each part of the samples, in place of `source`.
+    spec : str, optional
+        The family of samples that do not state it.
+    seeds : int
+        Instances of a SPEC, from `seed` on.
+    seed : int
+        The first one.
+    **more
+        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
+        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
 
+    Returns
+    -------
+    Attacks
+        A result for each attack: secrets that the samples confirm, costs, and the estimate.
+
+    Raises
+    ------
+    UsageError
+        For values out of range.
+    ToolkitError
+        If no attack can run.
+
+    Examples
+    --------
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
     """

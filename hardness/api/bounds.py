@@ -56,17 +56,58 @@ def certify(
 ) -> "Certificate":
     """Certify lower bounds of a family.
 
-    source: a SPEC, a folder of `hardness generate`, functions of a Python file ("path.py:Name"), a
-    Family or a class of functions. tau, vstat: the tolerances of STAT(tau) and VSTAT(t). risk,
-    success: the relative risk to reach (1 is knowing the family alone, 0 all), and with which
-    probability. gamma: the average correlation that SDA is about. members: of listed functions, how
-    many count, those whose names have the least SHA-256; centred: subtract their mean first.
+    Parameters
+    ----------
+    source : str, Family or class of functions
+        A SPEC, a folder of `hardness generate`, or functions of a Python file ("path.py:Name").
+    tau : number
+        Tolerance of the oracle STAT(tau), 0 < tau <= 1.
+    vstat : int
+        Parameter t of the oracle VSTAT(t), at least 1.
+    risk : number
+        The relative risk to reach. 1 is what the family alone tells, 0 is no error.
+    success : number
+        The probability with which it is to be reached.
+    gamma : number
+        The average correlation that SDA is about.
+    members : int, optional
+        Of listed functions: how many count, those whose names have the least SHA-256.
+    centred : bool
+        Of listed functions: subtract their mean first.
+    about : {"kernel", "gd", "low-degree", "lwe", "all"}, optional
+        Certify named learners in place of queries: kernel methods, noisy gradient descent,
+        low-degree tests, or the solver of LWE that a learner gives.
+    features : int, optional
+        Of "kernel": the number of features.
+    steps : int, optional
+        Of "gd": the number of steps.
+    clip : number, optional
+        Of "gd": the norm to which gradients are clipped.
+    noise_std : number, optional
+        Of "gd": the standard deviation of the noise that is added to a gradient.
+    degree : int, optional
+        Of "low-degree": the degree of the tests.
+    examples : int, optional
+        Of "low-degree" and "lwe": the number of examples.
+    sample_degree : int, optional
+        Of "low-degree": the most examples that a monomial may be of.
+    error_bound : int, optional
+        Of "lwe": the largest absolute error of a sample.
 
-    about: certify named learners in place of queries: "kernel" (features), "gd" (steps, clip,
-    noise_std), "low-degree" (degree, examples, sample_degree), "lwe" (examples, error_bound: the
-    solver of LWE that a learner gives), or "all". Raises NoClaim if nothing is claimed, UsageError
-    for a value out of range.
+    Returns
+    -------
+    Certificate
+        Problem, terms, witness and claims; `save` writes it, `check` computes it again.
 
+    Raises
+    ------
+    NoClaim
+        If nothing can be claimed.
+    UsageError
+        For a value out of range, or an option that does not apply.
+
+    Examples
+    --------
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
@@ -131,12 +172,39 @@ def bound(
 ) -> "Bound":
     """Give a family's bounds as formulas in its parameters, or solve one for a parameter.
 
-    source: a family by its name, or a SPEC. solve: the parameters to find that the SPEC leaves out,
-    as "m" or "d,m", of which the first is minimised, so that at least `queries` (an integer or a
-    text such as "2^128") or `examples` are needed. The answer is certified, and that the next lower
-    value does not suffice. What no parameter determines, as a spectrum, is a name with its value.
-    Raises UsageError.
+    Parameters
+    ----------
+    source : str or Family
+        A family by its name, or a SPEC.
+    solve : str, optional
+        The parameters to find, which the SPEC leaves out, as "m" or "d,m". The first is minimised.
+    queries : int or str, optional
+        With `solve`: the bound on queries that is to be reached, as 1000 or "2^128".
+    examples : int, optional
+        With `solve`, in place of `queries`: the bound on examples that is to be reached.
+    tau : number
+        Tolerance of the oracle STAT(tau).
+    vstat : int
+        Parameter t of the oracle VSTAT(t).
+    risk : number
+        The relative risk to reach.
+    success : number
+        The probability with which it is to be reached.
 
+    Returns
+    -------
+    Bound
+        Formulas as SymPy expressions, each with its domain. What no formula in the parameters
+        gives, as a spectrum, is a symbol with its value. A solution is certified, and so is that
+        the next lower value does not suffice.
+
+    Raises
+    ------
+    UsageError
+        For a family that has no formulas, or parameters that cannot be solved for.
+
+    Examples
+    --------
     >>> bound("parity:d=24,m=3").expression("sq-dimension")
     binomial(d - 1, m)
     >>> bound("parity:d=512", solve="m", queries="2^128", tau="1/100").solution["least"]
@@ -194,22 +262,21 @@ def _certified(
     """Certify a family by its formulas where it has them, else listed members by their tables."""
     from hardness.bounds import certify as made_of
     from hardness.bounds.certificate import NoClaim
-    from hardness.bounds.certify import enumerated
+    from hardness.bounds.certify import certified_problem, enumerated
     from hardness.bounds.members import read_members
     from hardness.report.certificate import why_nothing
 
-    functions = read_members(sources.functions(source), listed["members"])
-    what: Members | None = functions
+    what = read_members(sources.functions(source), listed["members"])
     if what is None:
         family = sources.target(source)[0]
-        what = enumerated(family, listed["members"])
-        if what is None:
+        if certified_problem(family):
             for name, usual in _LISTED.items():
                 if listed[name] != usual:
                     raise UsageError(
                         f"--{name} does not apply to {named}: it is a spec or an instance"
                     )
             return made_of(family, terms)
+        what = enumerated(family, listed["members"])
     size = len(what.names) << what.n
     with progress.counted(size, "evaluating members") as bar:
         made = made_of(what, terms, centred=listed["centred"], progress=bar)
@@ -257,9 +324,25 @@ def _of_learners(
 def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
     """Compute the claims of a certificate again, by the checker that trusts nobody.
 
-    source: the file of a certificate, a Certificate, or the dictionary of one. Raises Refuted if a
-    claim does not follow, DamagedFile for a file that is not a certificate.
+    Parameters
+    ----------
+    source : path, Certificate or dict
+        A certificate, its file, or what its file holds.
 
+    Returns
+    -------
+    Checked
+        The certificate, the theorems that were used, and what remains to be trusted.
+
+    Raises
+    ------
+    Refuted
+        If a claim does not follow.
+    DamagedFile
+        For a file that is no certificate.
+
+    Examples
+    --------
     >>> check(certify("parity:d=8,m=3")).certificate.value("sq-dimension")
     '35'
     """
@@ -300,13 +383,37 @@ def verify(
     confidence: "Number" = 0.99,
     seed: int = 0,
 ) -> "Verification":
-    """Compare sampled correlations with the certified ones, and the real layer with the formula.
+    """Compare sampled correlations with the certified ones, and the real layer with its formula.
 
-    source: a SPEC, a folder of `hardness generate`, functions of a file ("path.py:Name"), or a
-    folder of layers. members: how many are drawn at random; samples: on how many points. The
-    empirical SQ dimension is given too, which bounds no number of queries. Raises UsageError for a
-    value out of range, TooLarge for what memory does not hold.
+    Parameters
+    ----------
+    source : str, Family or class of functions
+        A SPEC, a folder of `hardness generate` or of layers, or functions of a file
+        ("path.py:Name").
+    members : int
+        How many members are drawn at random.
+    samples : int
+        On how many points their correlations are computed.
+    confidence : number
+        With which probability all intervals hold together.
+    seed : int
+        Of members and points.
 
+    Returns
+    -------
+    Verification
+        Sampled correlations with intervals, beside what is certified, and the empirical SQ
+        dimension, which bounds no number of queries.
+
+    Raises
+    ------
+    UsageError
+        For a value out of range.
+    TooLarge
+        For what memory does not hold.
+
+    Examples
+    --------
     >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
     True
     """

@@ -36,13 +36,39 @@ def compare(
 ) -> "Comparison":
     """Run learners over a range of sizes, next to the certified bounds.
 
-    source: a SPEC without the parameter that varies, or a class of functions. over: its values, as
-    "d=8..20", "d=8..20..4" or "d=8,12". learner: one or several, by name, "path.py:Name" or as an
-    object; "none" for bounds alone, None for a few that run on the family. seeds: instances at each
-    size, from `seed` on. tau: the tolerance of STAT. more: of `KeptRuns`. Raises UsageError.
+    Parameters
+    ----------
+    source : str, Family or class of functions
+        A SPEC without the parameter that varies, or an object that has it.
+    over : str
+        The parameter and its values, as "d=8..20", "d=8..20..4" or "d=8,12".
+    learner : str, object or list, optional
+        One or several, by name, "path.py:Name" or as objects. "none" gives bounds alone. If it is
+        not given, a few run that take the family.
+    seeds : int
+        Instances at each size, from `seed` on.
+    tau : number
+        Tolerance of STAT.
+    seed : int
+        The first one.
+    **more
+        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
+        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
 
-    >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
-    >>> found.to_frame().groupby("d")["solved"].mean().tolist()
+    Returns
+    -------
+    Comparison
+        Runs and bounds; `to_frame` makes a pandas DataFrame of the runs.
+
+    Raises
+    ------
+    UsageError
+        For a learner that cannot run, or values out of range.
+
+    Examples
+    --------
+    >>> compared = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
+    >>> compared.to_frame().groupby("d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
@@ -109,15 +135,45 @@ def least(
     """Find the smallest number of examples, queries or values with which a learner succeeds.
 
     Each seed's threshold is searched on nested prefixes of one instance's stream: doubling until
-    three consecutive sizes succeed, then bisection. The median of the seeds has an exact interval.
+    three
+    consecutive sizes succeed, then bisection. The median of the seeds has an exact interval.
 
-    source, learner, over: as of `compare`; without `over` one size. seeds: instances whose
-    thresholds count, at least 6; three more are pilots. unit: what is counted. total: the most of
-    the unit in all runs of a learner at a size; a run has at most the budget of that unit. tau: the
-    tolerance of STAT. more: of `KeptRuns`. Raises UsageError.
+    Parameters
+    ----------
+    source : str, Family or class of functions
+        A SPEC; with `over` without the parameter that varies.
+    learner : str, object or list
+        One or several, by name, "path.py:Name" or as objects.
+    over : str, optional
+        The parameter and its values, as "d=8..20..4"; one size if it is not given.
+    seeds : int
+        Instances whose thresholds count, at least 6. Three more are pilots.
+    unit : {"examples", "queries", "values"}
+        What is counted.
+    total : int
+        The most of the unit in all runs of a learner at one size.
+    tau : number
+        Tolerance of STAT.
+    seed : int
+        The first one.
+    **more
+        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
+        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
 
-    >>> found = least("parity:d=8,m=2", "elimination", seeds=6, jobs=1)
-    >>> found.cells[0].interval
+    Returns
+    -------
+    Least
+        A cell for each learner and size: thresholds, their median and its interval.
+
+    Raises
+    ------
+    UsageError
+        For a learner that cannot run, or values out of range.
+
+    Examples
+    --------
+    >>> searched = least("parity:d=8,m=2", "elimination", seeds=6, jobs=1)
+    >>> searched.cells[0].interval
     (64, 91)
     """
     from hardness.runs.least import PILOTS, done, planned
@@ -138,8 +194,25 @@ def least(
 
 
 def ladders(ladder: str | None = None) -> "Answer":
-    """List the ladders, or the levels of one by its name; raises UsageError.
+    """List the ladders, or the levels of one.
 
+    Parameters
+    ----------
+    ladder : str, optional
+        The name of a ladder.
+
+    Returns
+    -------
+    Answer
+        Ladders or levels, as `data`.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name.
+
+    Examples
+    --------
     >>> ladders("parity-v1").data["levels"][0]["spec"]
     'parity:d=8,m=1,noise=0,rho=3'
     """
@@ -171,15 +244,41 @@ def stress(
 ) -> "Stress":
     """Run learners on a ladder, level by level, until each solves no instance of one.
 
-    learner: one or several. ladder: by its name or FILE.toml, or on: SPECs, a ladder of your own in
-    this order.
-    seeds: instances of each level; at least 5 to pass a level at 95 %. Instances are
-    fresh: their seeds come from the operating system, or from `seed`. reference: learners to
-    compare with, None for those of the ladder, "none" for none. more: of `KeptRuns`; a limit
-    replaces that of every level. Raises UsageError.
+    Instances are fresh: their seeds come from the operating system, unless `seed` is given.
 
-    >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
-    >>> found.attempts[0].held
+    Parameters
+    ----------
+    learner : str, object or list
+        One or several, by name, "path.py:Name" or as objects.
+    ladder : str, optional
+        A ladder by its name, or FILE.toml.
+    on : str, Family or list, optional
+        A ladder of your own in place of `ladder`: SPECs or families in this order.
+    seeds : int
+        Instances of each level. To pass a level at 95 % takes at least 5.
+    reference : str, object or list, optional
+        Learners to compare with; "none" for none. If it is not given, those of the ladder.
+    seed : int, optional
+        Of the instances.
+    **more
+        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
+        the number of processes; `fresh`, `force`, `backend` and `scheduler`. A budget replaces
+        that of every level.
+
+    Returns
+    -------
+    Stress
+        An attempt for each learner: its runs, and the levels that it passes.
+
+    Raises
+    ------
+    UsageError
+        For a learner that cannot run, or values out of range.
+
+    Examples
+    --------
+    >>> stressed = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
+    >>> stressed.attempts[0].held
     1
     """
     from hardness.runs.stress import done, planned, too_few_queries

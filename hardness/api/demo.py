@@ -32,8 +32,26 @@ def demo(
 ) -> "Demo":
     """Do the main job on small sizes: certify, verify, learn, compare, draw.
 
-    out: the folder for the certificate, the results, the report and a figure. jobs: processes, None
-    for all cores. Raises AlreadyExists for files there that no demo made, unless forced.
+    Parameters
+    ----------
+    out : path
+        The folder for the certificate, the results, the report and a figure.
+    seed : int
+        The first one.
+    jobs : int, optional
+        The number of processes; all cores if it is not given.
+    force : bool
+        Replace files there that no demo made.
+
+    Returns
+    -------
+    Demo
+        What was certified, verified and compared.
+
+    Raises
+    ------
+    AlreadyExists
+        For files there that no demo made, if `force` is not given.
     """
     from hardness.report.demo import Demo
     from hardness.report.page import save

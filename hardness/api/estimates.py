@@ -73,13 +73,40 @@ def estimate(
 ) -> "Estimates | EstimatesTable | Grid | SearchResult | Answer":
     """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
 
-    source: a problem, or several for a table of them; None lists the named sets. A SPEC of lwe or
-    lwr may go beyond what families take: q=2^881 or any integer, p that does not divide q,
-    secret=range, error=ternary. over: ranges such as "n=512..1024..128", of which several make a
-    grid. find, bits: the smallest n, h or sigma of a range, or the largest q, of `bits` (log2 of
-    operations). emit: the parameters for lattice-estimator; peer: run it too. attackers: of
-    `Attackers`. Raises UsageError.
+    Parameters
+    ----------
+    source : str, Family, path or list, optional
+        A problem, or several for a table. The named sets are listed if it is not given. A SPEC of
+        `lwe` or `lwr` may go beyond what families take: q=2^881 or any integer, p that does not
+        divide q, secret=range, error=ternary.
+    over : str or list
+        Ranges such as "n=512..1024..128"; several make a grid.
+    find : str, optional
+        A range in which the smallest n, h or sigma, or the largest q, is to be found at which the
+        least attack costs `bits`.
+    bits : number, optional
+        Of `find`: log2 of operations.
+    emit : bool
+        Write the parameters for lattice-estimator in place of an estimate.
+    peer : bool
+        Run lattice-estimator too, where it is installed.
+    **attackers
+        Fields of `Attackers`: `samples`, the number of samples; `model`, the cost of lattice
+        reduction; `success`, the probability that each attack is brought to; `shape` of a reduced
+        basis; `attack`, the attacks to consider; `a`, `b`, `spec` of samples in files.
 
+    Returns
+    -------
+    Estimates, EstimatesTable, Grid, SearchResult or Answer
+        Of one problem; of several; with `over`; with `find`; else.
+
+    Raises
+    ------
+    UsageError
+        For a problem that no attack here is about, or values out of range.
+
+    Examples
+    --------
     >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
     406
     """

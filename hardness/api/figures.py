@@ -26,10 +26,28 @@ def report(
     *,
     force: bool = False,
 ) -> "Comparison | Least | Stress | Runs | Answer":
-    """Read runs again, or write one HTML file of all of them to `out`.
+    """Read runs again, or write one HTML page of all of them.
 
-    source: what `compare`, `stress`, `least` or `sweep` wrote, a folder or a file. out: FILE.html,
-    which works offline. Raises DamagedFile for another source, AlreadyExists unless forced.
+    Parameters
+    ----------
+    source : path
+        The folder or file that `compare`, `stress`, `least` or `sweep` wrote.
+    out : path, optional
+        The page, FILE.html, which works offline.
+    force : bool
+        Replace it.
+
+    Returns
+    -------
+    Comparison, Least, Stress, Runs or Answer
+        What was read; with `out` what was written.
+
+    Raises
+    ------
+    DamagedFile
+        For a source of another kind.
+    AlreadyExists
+        If `out` exists and `force` is not given.
     """
     from hardness.report.stored import record_of
 
@@ -74,22 +92,36 @@ def figure(
 ) -> "CaptionedFigure":
     """Draw a figure as an object of matplotlib, which one edits and saves.
 
-    Args:
-        name: which figure; `hardness figure` lists them.
-        source: a SPEC or family, what a function gave back, or the file or folder of a command.
-        ax: axes to draw into, as many as the figure has panels; none: a new figure.
-        width: of a new figure, in inches; a column of a paper is 3.3 wide.
-        where: which runs of a sweep, as "m == 3".
-        beside: what `least` gave back or wrote, shown in both-sides in place of what runs spent.
+    Parameters
+    ----------
+    name : str
+        Which figure; `hardness figure` lists them.
+    source : str, Family, Result or path
+        A SPEC or family, what a function gave back, or the file or folder of a command.
+    ax : Axes or array of them, optional
+        Axes to draw into, as many as the figure has panels. A new figure if it is not given.
+    width : number, optional
+        Of a new figure, in inches. A column of a paper is 3.3 wide.
+    where : str, optional
+        Which runs of a sweep, as "m == 3".
+    beside : Least or path, optional
+        What `least` gave back or wrote, shown in both-sides in place of what runs spent.
 
-    Returns:
-        A `matplotlib.figure.Figure` with `caption`, and `rows`, the data drawn. With `ax` it is the
-        figure of these, which has neither.
+    Returns
+    -------
+    CaptionedFigure
+        A `matplotlib.figure.Figure` with `caption`, and `rows`, the data drawn. With `ax` it is
+        the figure of these, which has neither.
 
-    Raises:
-        UsageError: for a source of another kind, or axes of another number.
-        DamagedFile: for a file that does not hold what is drawn.
+    Raises
+    ------
+    UsageError
+        For a source of another kind, or axes of another number.
+    DamagedFile
+        For a file that does not hold what is drawn.
 
+    Examples
+    --------
     >>> drawn = figure("sda", "parity:d=40,m=4", width=3.3)
     >>> _ = drawn.axes[0].set_title("SDA of parities")
     >>> drawn.get_size_inches().tolist()[0]

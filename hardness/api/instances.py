@@ -33,10 +33,37 @@ def generate(
 ) -> "Answer":
     """Write an instance, its secret part and its first examples to a folder.
 
-    source: a SPEC or a Family. out: the folder; with `samples`, the file of that many samples
-    (a, b), which ends in .csv, .txt, .npz or .safetensors, with the secret in a file beside it.
-    format: of the arrays of the folder. weights: write the weights too, which are secret. Raises
-    UsageError, AlreadyExists unless forced.
+    Parameters
+    ----------
+    source : str or Family
+        A SPEC or a family.
+    out : path
+        The folder; with `samples` the file, which ends in .csv, .txt, .npz or .safetensors.
+    examples : int, optional
+        How many examples are written.
+    samples : int, optional
+        Write so many samples (a, b) of an LWE-style family in place of examples, and the secret to
+        a file beside them.
+    format : {"safetensors", "npz"}, optional
+        Of the arrays of the folder.
+    weights : bool
+        Write the weights of the layer too, which are secret.
+    seed : int
+        Of the instance. Who knows it can compute the secret.
+    force : bool
+        Replace what is there.
+
+    Returns
+    -------
+    Answer
+        What was written, as `data`.
+
+    Raises
+    ------
+    AlreadyExists
+        If `out` exists and `force` is not given.
+    UsageError
+        For a value out of range.
     """
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import write_folder
@@ -102,13 +129,35 @@ def inspect(
     seed: int = 0,
     force: bool = False,
 ) -> "Inspection":
-    """Show what a layer is like: heads, norms, how alike its heads are.
+    """Show what a layer is like: heads, norms, and how alike its heads are.
 
-    source: a SPEC, a folder of `hardness generate`, an AttentionLayer (which `from_torch` and
-    `from_qkvo` make), or a file of a layer: a .npz or .safetensors with theta and w (m, d, d), or
-    with q, k, v (m, d, r) and o (m, r, d). k: the number of tokens, of a layer in a file.
-    save_layer: write the layer of a SPEC to this .npz or .safetensors. Raises UsageError.
+    Parameters
+    ----------
+    source : str, Family, AttentionLayer or path
+        A SPEC, a folder of `hardness generate`, a layer (`AttentionLayer.from_torch`,
+        `from_qkvo`), or a .npz or .safetensors file with theta and w (m, d, d), or q, k, v (m, d,
+        r) and o (m, r, d).
+    k : int, optional
+        The number of tokens, of a layer in a file.
+    save_layer : path, optional
+        Write the layer of a SPEC to this .npz or .safetensors file.
+    seed : int
+        Of the instance of a SPEC.
+    force : bool
+        Replace the file `save_layer`.
 
+    Returns
+    -------
+    Inspection
+        Norms, cosines, stable ranks, and the conditions of the theorem as numbers.
+
+    Raises
+    ------
+    UsageError
+        For a source of another kind.
+
+    Examples
+    --------
     >>> round(inspect("parity:d=12,m=4").facts["layer"]["w_coherence"], 9)
     1.0
     """
@@ -162,11 +211,36 @@ def reduce(
 ) -> "Answer":
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
-    direction: "lwr-to-attention" (LWE and LPN as well) reads a file of samples, or `a` and `b`, and
-    writes a folder of examples; "attention-to-lwr" reads a folder of examples and writes a file of
-    samples (.npz, .safetensors, .csv or .txt). Samples to read are arrays in .npz or .safetensors,
-    a table of integers in .csv or .npy, or a Darmstadt challenge. spec: the family of samples that
-    do not state it. Raises UsageError, AlreadyExists unless forced.
+    Parameters
+    ----------
+    direction : {"lwr-to-attention", "attention-to-lwr"}
+        The first takes LWE and LPN as well.
+    source : path
+        A file of samples: arrays in .npz or .safetensors, a table of integers in .csv or .npy, or
+        a Darmstadt challenge. For "attention-to-lwr" a folder of examples.
+    out : path
+        The folder of examples to write; for "attention-to-lwr" a file of samples, which ends in
+        .npz, .safetensors, .csv or .txt.
+    a, b : path, optional
+        A file for each part of the samples, in place of `source`.
+    spec : str, optional
+        The family of samples that do not state it.
+    seed : int
+        Of the randomness of the examples.
+    force : bool
+        Replace what is there.
+
+    Returns
+    -------
+    Answer
+        What was written, as `data`.
+
+    Raises
+    ------
+    AlreadyExists
+        If `out` exists and `force` is not given.
+    UsageError
+        For a source of another kind.
     """
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import Held, read_folder, write_folder
@@ -213,11 +287,33 @@ def samples(
 ) -> "Samples":
     """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
 
-    source: a SPEC, of which the first `count` are drawn; or a file or folder, all of which are
-    read, or the first `count`. a, b: a file of each, in place of source. Raises ToolkitError.
+    Parameters
+    ----------
+    source : str, Family or path
+        A SPEC, or a file or folder of samples.
+    count : int, optional
+        How many: the first of them. All of a file if it is not given.
+    a, b : path, optional
+        A file for each part, in place of `source`.
+    spec : str, optional
+        The family of samples that do not state it.
+    seed : int
+        Of the instance of a SPEC.
 
-    >>> found = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
-    >>> found.a.shape, found.b.shape, found.q
+    Returns
+    -------
+    Samples
+        `a` (count, n) and `b` (count,), integers mod `q`.
+
+    Raises
+    ------
+    ToolkitError
+        For a source without samples.
+
+    Examples
+    --------
+    >>> drawn = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
+    >>> drawn.a.shape, drawn.b.shape, drawn.q
     ((1000, 30), (1000,), 251)
     """
     from instances.samples import draw_samples

@@ -44,22 +44,56 @@ def learn(
 ) -> "Run":
     """Run one learner on an instance of a SPEC, on tokens that your layer labels, or on data.
 
-    learner: its name, "path.py:Name", or your own object. source: a SPEC, a folder of examples,
-    a file of samples (a, b), or data: a pair of arrays (x, y), both (n, k, d), or a .npz or
-    .safetensors of them. Labels y of the first token alone are (n, 1, d), or (n,) if each is a
-    number. a, b: samples in a file each, in place of source; spec: the family of a file of samples.
+    Parameters
+    ----------
+    learner : str or object
+        A name, "path.py:Name", or a function, class, scikit-learn estimator or torch module.
+    source : str, Family, path or pair of arrays, optional
+        A SPEC, a folder of examples, a file of samples (a, b), or data: arrays x and y, both (n,
+        k, d), or their .npz or .safetensors file. Labels of the first token alone are (n, 1, d),
+        or (n,) if they are numbers.
+    a, b : path, optional
+        A file for each part of samples, in place of `source`.
+    spec : str, optional
+        The family of samples that do not state it.
+    oracle : {"samples", "exact", "adversary"}
+        How statistical queries are answered, within `tau`.
+    tau : number
+        Tolerance of statistical queries.
+    teacher : AttentionLayer or path, optional
+        A layer that labels random tokens, in place of `source`.
+    tokens : {"boolean", "gaussian"}, optional
+        Of a teacher: the distribution of its tokens, gaussian if it is not given.
+    k : int, optional
+        Of a teacher: the number of tokens, 2 if it is not given.
+    noise : number, optional
+        Of a teacher: the standard deviation of the noise of its labels, 0 if it is not given.
+    save_layer : path, optional
+        Write the layer that `staged`, `levenberg`, `student` or your learner fitted.
+    save_model : path, optional
+        Write the weights of a torch module that was trained.
+    seed : int, optional
+        Of the instance, 0 if it is not given. Against the adversary it is then drawn from the
+        operating system. Who knows the seed can compute the secret.
+    force : bool
+        Replace the files of `save_layer` and `save_model`.
+    **limits
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
+        none are given.
 
-    oracle: how statistical queries are answered, within tau; against the adversary the seed is
-    drawn from the operating system unless it is given, and is 0 otherwise. A seed that is given is
-    public: who knows it and this code can compute the secret. teacher: an AttentionLayer or its
-    file, in place of source, which labels k tokens (2) of a distribution (gaussian), with noise of
-    that standard deviation (0).
+    Returns
+    -------
+    Run
+        Outcome, advice, costs, and the risk on fresh examples with its interval; of data the error
+        on the fifth that is held out. `layer` and `model` are what was fitted.
 
-    The risk is measured on fresh examples, the error on data on a fifth of them, which is held out.
-    `layer` of the result is the one that `staged`, `levenberg`, `student` or your learner fitted,
-    which save_layer writes. `model` is the trained module of a learner of torch, for save_model.
-    limits: of `Limits`. Raises UsageError for what cannot be run.
+    Raises
+    ------
+    UsageError
+        For what cannot be run.
 
+    Examples
+    --------
     >>> learn("elimination", "parity:d=16,m=3").passed
     True
     >>> import numpy as np
@@ -198,9 +232,33 @@ def distinguish(
 ) -> "Distinction":
     """Measure a learner's advantage in telling labels of a random member from random labels.
 
-    learner: its name, "path.py:Name", or an object of yours. source: a SPEC or a Family. trials:
-    half of them with a member, half with uniformly random labels. confidence: of the interval of
-    the advantage. jobs: processes, None for all cores. limits: of `Limits`. Raises UsageError.
+    Parameters
+    ----------
+    learner : str or object
+        A name, "path.py:Name", or an object.
+    source : str or Family
+        A SPEC or a family.
+    trials : int
+        How many games: half of them with a member, half with uniformly random labels.
+    confidence : number
+        Of the interval of the advantage.
+    seed : int
+        Of members, labels and learners.
+    jobs : int, optional
+        The number of processes; all cores if it is not given.
+    **limits
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
+        none are given.
+
+    Returns
+    -------
+    Distinction
+        The advantage with its interval, and the game's rows.
+
+    Raises
+    ------
+    UsageError
+        For a family whose labels have no uniform distribution, or a learner that cannot be loaded.
     """
     from hardness.runs import distinguish as told
     from hardness.runs.jobs import require_loaded
@@ -234,9 +292,32 @@ def spectrum(
 ) -> "Spectra":
     """Give the Walsh weight of a member by degree, and which part of it a learner has learned.
 
-    source: a SPEC or a folder. learner: its name, "path.py:Name" or an object; None for the member
-    alone. top: how many of the largest coefficients to show. draws: of X_1, for each z; None for
-    all up to d = 11, then 16 or fewer. limits: of `Limits`. Raises UsageError.
+    Parameters
+    ----------
+    source : str, Family or path
+        A SPEC, a family or a folder.
+    learner : str or object, optional
+        A name, "path.py:Name", or an object; the member alone if it is not given.
+    top : int
+        How many of the largest coefficients are listed.
+    draws : int, optional
+        Draws of the first token for each product z of the tokens: all up to d = 11, then at most
+        16.
+    seed : int
+        Of the instance.
+    **limits
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
+        none are given.
+
+    Returns
+    -------
+    Spectra
+        Weights by degree and the largest coefficients, of the member and of the hypothesis.
+
+    Raises
+    ------
+    UsageError
+        For a family whose tokens are not -1 and +1, or a value out of range.
     """
     from dataclasses import replace
 

@@ -22,9 +22,25 @@ _DARMSTADT = (
 def list_families(action: str = "list", name: str | None = None) -> "Answer":
     """List the families and the catalog, or show one.
 
-    action: "list" or "show"; name: a family, or an entry of the catalog, to show. Raises
-    UsageError.
+    Parameters
+    ----------
+    action : {"list", "show"}
+        What to do.
+    name : str, optional
+        The family, or entry of the catalog, to show.
 
+    Returns
+    -------
+    Answer
+        Families, or the parameters of one, as `data`.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name.
+
+    Examples
+    --------
     >>> list_families("show", "parity").data["example"]
     'parity:d=32,m=3'
     """
@@ -104,10 +120,27 @@ def list_learners(
 ) -> "Answer | Conformance":
     """List the built-in learners, show one, check one of your own, or begin one.
 
-    action: "list"; "show" (name: a learner); "check" (name: "path.py:Name", a learner of your own:
-    does it keep to the protocol?); "new" (name: the file to write a commented template to).
-    Raises UsageError.
+    Parameters
+    ----------
+    action : {"list", "show", "check", "new"}
+        "check": does a learner of yours keep to the protocol? "new": write a commented template.
+    name : str, optional
+        To show: a learner; to check: "path.py:Name"; for a new one: the file to write.
+    force : bool
+        Replace that file.
 
+    Returns
+    -------
+    Answer or Conformance
+        Learners, or the parameters of one, as `data`; with "check" what each check came to.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name.
+
+    Examples
+    --------
     >>> list_learners("show", "lowdegree").data["access"]
     'examples'
     """

@@ -16,13 +16,34 @@ def risk(
 ) -> "Risk":
     """Measure the relative risk of a model on fresh examples of an instance, with its interval.
 
-    1 is knowing the family alone, 0 is knowing all; label noise does not count. predict: a function
-    of arrays, a torch module, or a fitted estimator with `predict`: (n, k, d) tokens -> labels of
-    that shape, in the view flat rows of k d numbers -> the same, in z (n, d-1) -> (n,). seed: of
-    the instance, the `random_state` of `hardness.datasets.make`; its examples are others than those
-    judged by. Raises UsageError for predictions that are not finite real numbers of that shape or
-    change when they are asked for again, and for a family without a relative risk.
+    1 is what the family alone tells, 0 is no error; label noise does not count.
 
+    Parameters
+    ----------
+    predict : function, torch module or fitted estimator
+        Maps tokens (n, k, d) to labels of that shape; in the view "flat" rows of k d numbers to
+        rows; in the view "z" (n, d-1) to (n,).
+    source : str or Family
+        A SPEC or a family.
+    seed : int
+        Of the instance: the `random_state` of `hardness.datasets.make`. The examples are others
+        than those that `make` gives.
+    view : {"tokens", "flat", "z"}
+        What the model is given.
+
+    Returns
+    -------
+    Risk
+        Its value and an interval, `low` to `high`.
+
+    Raises
+    ------
+    UsageError
+        For predictions that are not finite real numbers of that shape or change when they are
+        asked for again, and for a family without a relative risk.
+
+    Examples
+    --------
     >>> from hardness import datasets
     >>> X, y = datasets.make("parity:d=8,m=1", 1000, view="z")
     >>> w = X.T @ y / len(y)

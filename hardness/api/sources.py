@@ -159,6 +159,23 @@ def _held(path: Path | Arrays, of: str | None) -> "tuple[Any, Folder]":
 def family(source: "Source") -> "Family":
     """Return the family that a SPEC names, or that a folder of `hardness generate` is of.
 
+    Parameters
+    ----------
+    source : str, Family or path
+        A SPEC or a folder.
+
+    Returns
+    -------
+    Family
+        What is learned, and of which tokens.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, or a parameter out of range.
+
+    Examples
+    --------
     >>> family("parity:m=3,d=16").spec
     'parity:d=16,m=3,noise=0,rho=3'
     """
@@ -169,10 +186,29 @@ def family(source: "Source") -> "Family":
 def learner(source: object, *, key: str | None = None) -> "Learner":
     """Return the learner that a string names, or make one of your own object.
 
-    An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
-    as in a file for `path.py:Name`; it runs in this process or its workers. Its runs are kept in
-    files, and found there again, only under a `key`: give another when you change it.
+    An object runs in this process or its workers.
 
+    Parameters
+    ----------
+    source : str or object
+        A name, "path.py:Name", or a function, a scikit-learn estimator, a torch module or an
+        object with a method `learn`.
+    key : str, optional
+        Runs of an object are kept in files, and found there again, only under a key. Give another
+        when you change the object.
+
+    Returns
+    -------
+    Learner
+        What `learn`, `compare` and the others take.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, or an object of another kind.
+
+    Examples
+    --------
     >>> learner("lowdegree:degree=3").name
     'lowdegree'
     """
@@ -211,9 +247,9 @@ def functions(source: object) -> str:
     """
     from instances.spec import spec_of_object
 
-    if isinstance(source, str | PathLike) or hasattr(source, "instance"):
-        return text_of(source)
-    return spec_of_object(source) or ""
+    if isinstance(source, str | PathLike):
+        return str(source)
+    return "" if hasattr(source, "instance") else spec_of_object(source) or ""
 
 
 def names(given: "Learners") -> tuple[str, ...]:

@@ -27,15 +27,39 @@ def sweep(
     scheduler: str | None = None,
     jobs: int | None = None,
 ) -> "Runs | Sweep":
-    """Do the runs of a sweep file that the file --out does not hold yet.
+    """Do the runs of a sweep file that the file `out` does not hold yet.
 
-    What is done is kept at once, so the same call goes on where it was cut. file: a TOML file, or a
-    dictionary of what it holds, with objects among its learners and specs. out: the file of runs,
-    FILE.db. dry_run: give what would be done, and how much of it `out` holds; do nothing.
-    fresh: forget the runs in the file.
-    jobs: processes, None for all cores. backend, scheduler: "local", or "dask" with the address
-    tcp://HOST:PORT of a cluster of yours. Raises UsageError.
+    What is done is kept at once, so the same call goes on where it was cut.
 
+    Parameters
+    ----------
+    file : path or dict
+        A TOML file, or what it holds, with objects among its learners and specs.
+    out : path, optional
+        The file of runs, FILE.db.
+    dry_run : bool
+        Do nothing: give what would be done, and how much of it `out` holds.
+    fresh : bool
+        Forget the runs in `out`.
+    backend : {"local", "dask"}
+        Who does the runs.
+    scheduler : str, optional
+        Of "dask": the address tcp://HOST:PORT of a cluster of yours.
+    jobs : int, optional
+        The number of processes; all cores if it is not given.
+
+    Returns
+    -------
+    Runs or Sweep
+        The runs; with `dry_run` what the file asks for.
+
+    Raises
+    ------
+    UsageError
+        For a mistake in the file, with its place.
+
+    Examples
+    --------
     >>> few = {"specs": "parity:d=8,m=2", "learners": ["trivial", "elimination"], "seeds": 2}
     >>> sweep(few, jobs=1).to_frame()["learner_name"].tolist()
     ['elimination', 'elimination', 'trivial', 'trivial']

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks.core import SecretSearch, costs, nonzero_values, samples_to_confirm
-from hardness.numerics.split_sums import HalfSums, PairFit, SortedSums
+from hardness.numerics.sparse_search import HalfSums, PairFit, SortedSums
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.lwe import Modular

@@ -23,16 +23,11 @@ from instances.result import Cited, Math, Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
-_MAX_VALUE, _NEAR = (
-    1 << 59,
-    512,
-)  # values that are tried, and how far from one the next is looked for
+_MAX_VALUE, _NEAR = 1 << 59, 512  # that is tried, and how far from one the next is looked for
 _NAMES = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms
 _KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
-LeastAndNext = tuple[
-    int | None, int | None
-]  # the least value that is right, and the next lower one
+LeastAndNext = tuple[int | None, int | None]  # the least value that is right, the next lower one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -112,9 +107,9 @@ class Bound(Result):
         """Give each formula, as sympy writes it and in LaTeX, with its domain and its symbols."""
         from sympy import latex
 
-        found: dict[str, Any] = {"spec": self.certificate.spec, "formulas": {}}
+        data: dict[str, Any] = {"spec": self.certificate.spec, "formulas": {}}
         for name, one in self.formulas.items():
-            found["formulas"][name] = {
+            data["formulas"][name] = {
                 "expression": str(one.expression),
                 "latex": latex(one.expression),
                 "domain": list(map(relation, one.domain)),
@@ -123,7 +118,7 @@ class Bound(Result):
                 "symbols": {k: write(v, ratio=True) for k, v in sorted(self.symbols(name).items())},
                 "source": one.claim.source,
             }
-        return found if self.solution is None else found | {"solution": self.solution}
+        return data if self.solution is None else data | {"solution": self.solution}
 
     def _rows(self) -> list[TableRow]:
         from sympy import latex
@@ -165,8 +160,8 @@ def solve(
     known, lower, refused = dict[Values, Any](), dict[Values, int | None](), list[str]()
 
     def spec_of(values: Values) -> str:
-        given = ",".join(f"{n}={v}" for n, v in zip(names, values, strict=True))
-        return f"{spec}{',' if ':' in spec else ':'}{given}"
+        parameters = ",".join(f"{n}={v}" for n, v in zip(names, values, strict=True))
+        return f"{spec}{',' if ':' in spec else ':'}{parameters}"
 
     def nothing() -> UsageError:
         most = max(known, key=lambda k: known[k], default=None)
@@ -254,9 +249,9 @@ def _needed(
         raise UsageError(f"the bounds of {spec} are not formulas in its parameters")
     try:
         known = posed.known
-        asked = [stat_rules_out(known.members, known.gram, terms.tau)]
+        queries = [stat_rules_out(known.members, known.gram, terms.tau)]
         goal = read_terms(terms.to_terms())
-        claims = needed_by_learners(posed.parsed, goal, known, asked)
+        claims = needed_by_learners(posed.parsed, goal, known, queries)
     except checker.Refused as reason:
         raise UsageError(f"{spec}: {reason}") from reason
     return _worth({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)
@@ -276,18 +271,18 @@ def _searched(right: Callable[[int], bool | None], each: int) -> LeastAndNext:
     Where a value is not allowed the next that is. It ends where none is between one and its double.
     """
     lower, least = None, 1
-    while not (found := right(least)):
-        if least >= _MAX_VALUE or (found is None and lower is not None and least > 2 * lower):
+    while not (reached := right(least)):
+        if least >= _MAX_VALUE or (reached is None and lower is not None and least > 2 * lower):
             return None, lower
-        lower = lower if found is None else least
+        lower = lower if reached is None else least
         least += 1 if least < each else least
     low, high = lower or 0, least
     while high - low > 1 and least > each:
         middle = (low + high) // 2
         near = range(middle, min(high, middle + _NEAR))
-        value, found = next(((v, r) for v in near if (r := right(v)) is not None), (middle, None))
-        if found is False:
+        value, reached = next(((v, r) for v in near if (r := right(v)) is not None), (middle, None))
+        if reached is False:
             lower = low = value
         else:
-            least, high = value if found else least, middle
+            least, high = value if reached else least, middle
     return least, lower

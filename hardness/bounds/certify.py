@@ -121,13 +121,11 @@ def in_numbers(data: Any) -> Any:
     return written(data) if isinstance(data, Fraction) else data
 
 
-def enumerated(family: Family, members: int | None = None) -> Members | None:
-    """The members of a family without formulas, or some of them; None of one with formulas.
+def enumerated(family: Family, members: int | None = None) -> Members:
+    """List the members of a family without formulas, or some of them.
 
     Raises UsageError for a family of which no bound is claimed, with those that have some.
     """
-    if certified_problem(family):
-        return None
     require_uniform(family)
     if family.hardness.evidence == "none" and not isinstance(family, Coded):
         known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
@@ -151,10 +149,10 @@ def pose(
     """
     if isinstance(what, Members):
         return _pose_listed(what, centred, progress)
-    require_uniform(what)
     certified = certified_problem(what)
     if certified is None:
-        return _pose_listed(of_family(what), centred, progress)
+        return _pose_listed(enumerated(what), centred, progress)
+    require_uniform(what)
     family, problem = certified
     forms = family.linear_forms if problem["kind"] == "residues" else None
     witness = {"law": secret_laws.weights(forms, success)} if forms else {}

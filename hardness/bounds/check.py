@@ -10,7 +10,7 @@ from flint import fmpq
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
 from hardness.bounds.certify import certified_problem
-from hardness.bounds.checker.reading import Refused, fields, listed, need
+from hardness.bounds.checker.reading import Refused, fields, need
 from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
 from instances.disk import shown
@@ -23,9 +23,7 @@ from instances.symmetric import rational
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
-_USER_NAME = re.compile(
-    r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?"
-)  # a name that a user gave, no digest
+_USER_NAME = re.compile(r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?")  # that a user gave, no digest
 _FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
 _ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
 
@@ -73,19 +71,17 @@ def check(data: dict[str, Any]) -> Checked:
     try:
         made = Certificate.read(data)
         spec, problem, origin = made.spec, made.problem, made.origin
-        if problem["kind"] == "functions":
-            _hold_functions(spec, problem, origin or {})
-        else:
+        if origin is None:
             _hold_family(spec, problem)
-            need(origin is None, "only listed functions have an origin")
+        else:
+            _hold_functions(spec, problem, origin)
     except (Refused, DamagedFile) as reason:
         why = str(reason).removeprefix("a certificate is refused: ")
         raise Refuted(f"certificate refused: {why}") from reason
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         why = f"what it says of its family is malformed ({type(error).__name__})"
         raise Refuted(f"certificate refused: {why}") from error
-    listed_functions = problem["kind"] == "functions"
-    assumed = "the tables are those of the members that are named" if listed_functions else ""
+    assumed = "the tables are those of the members that are named" if origin else ""
     return Checked(certificate=made, assumed=assumed)
 
 
@@ -126,8 +122,8 @@ def _hold_law(data: Any, expected: Any, what: str) -> None:
 
 def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) -> None:
     """Hold the names and the origin of listed functions against their spec."""
-    fields(origin, {"names", "path", "sha256"}, "its origin", frozenset({"of"}))
-    names, count = listed(origin["names"]), len(problem["tables"])
+    fields(origin, {"names", "path", "sha256"}, "its origin", {"of"})
+    names, count = origin["names"], len(problem["tables"])
     places = [origin[name] for name in ("path", "sha256", "of") if name in origin]
     if not all(map(fits_name, places)):
         raise Refused("its origin must be a path and the SHA-256 of what is there")
@@ -142,19 +138,19 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
         own = _USER_NAME.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
             raise Refused(f"{shown(spec)} is not a name of what its origin has")
-    if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:
+    if not all(map(fits_name, names)) or len(set(names)) != count:
         raise Refused(f"its names are not {count} different ones, each {NAME}")
     larger = "of" not in origin or checker.read("positive", origin["of"]) > count
     need(larger, "the family that its members are chosen from is no larger")
 
 
-def read_spec(spec: Any) -> Family:
+def read_spec(spec: str) -> Family:
     """Read the canonical spec of a family; raises Refused for other text.
 
     >>> read_spec("parity:d=8,m=3,noise=0,rho=3").size
     35
     """
-    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
+    if not _PRINTABLE.fullmatch(spec):
         raise Refused("its spec is not one line of printable characters without spaces")
     try:
         family = parse_stored(spec)

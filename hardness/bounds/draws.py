@@ -40,9 +40,9 @@ def require_uniform(family: Family) -> None:
     enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
     draws = min(_MAX_DRAWS, max(_MIN_DRAWS, enough))
     rng = generator(0, "uniform", family.seed_spec)
-    found = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
+    drawn = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
     counts = np.zeros(len(members), np.int64)
-    for secret, count in found.items():
+    for secret, count in drawn.items():
         place = members.get(secret)
         if place is None:
             place = next((i for s, i in members.items() if family.same(s, secret)), None)

@@ -39,41 +39,6 @@ class Named(NamedTuple):
     says: str
 
 
-class Symbols:
-    """Computes closed forms with symbols of sympy, and keeps the names and conditions that it met.
-
-    >>> from sympy import Symbol
-    >>> Symbols(rounded=True).binomial(Symbol("d") - 1, 3)
-    binomial(d - 1, 3)
-    """
-
-    def __init__(self, rounded: bool) -> None:
-        """Take no name yet; rounded: whether members are whole, not shares."""
-        import sympy
-
-        self.binomial, self.ceil, self.constant = sympy.binomial, sympy.ceiling, sympy.Integer
-        self.larger, self.smaller = sympy.Max, sympy.Min
-        self.equal, self.different = sympy.Eq, sympy.Ne
-        self.floor = sympy.floor if rounded else sympy.sympify
-        self.sympify, self._log = sympy.sympify, sympy.log
-        self.names = dict[str, Named]()
-        self.domain = dict[Any, set[str]]()
-
-    def name(self, name: str, named: Named) -> Any:
-        """A symbol, not negative, and an integer if it counts."""
-        self.names[name] = named
-        return symbol(name)
-
-    def need(self, relation: Any, unless: str = "") -> None:
-        """Keep a condition, unless it always holds; unless: a name whose value makes it useless."""
-        if (relation := self.sympify(relation)) != True:  # noqa: E712 - sympy has its own
-            self.domain.setdefault(relation, set()).add(unless)
-
-    def examples(self, levels: Any, needed: Any) -> Any:
-        """The least integer n of at least 0 with levels^n of at least a number."""
-        return self.larger(0, self.ceil(self._log(needed, levels)))
-
-
 def symbol(name: str) -> Any:
     """Make the symbol of a name: not negative, and an integer if it counts.
 
@@ -139,26 +104,37 @@ class Formula:
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
     """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
-    found = {}
+    by_quantity = {}
     for claim in certificate.claims:
         forms = _forms(certificate, claim)
         if (expression := forms.formula()) is not None:
             condition = forms.sympify(forms.r()) if claim.quantity.endswith("-queries") else None
             expression = forms.sympify(expression)
-            found[claim.quantity] = Formula(claim, expression, forms.domain, forms.names, condition)
-    return found
+            by_quantity[claim.quantity] = Formula(
+                claim, expression, forms.domain, forms.names, condition
+            )
+    return by_quantity
 
 
-class _Forms(Symbols):
-    """What claims are made of, in symbols. A method is a name in forms.
+class _Forms:
+    """What claims are made of, in symbols of sympy. A method is a name in forms.
 
     N, K, r: members, how many a hypothesis fits, how many a query rules out; lam, b, c, v, w: the
     numbers of a Gram matrix, top, least, scale, moves and moves01. parameters: of the family, that
-    no others determine, with their values and what they are.
+    no others determine, with their values and what they are. names, domain: the names and the
+    conditions that a form has met.
     """
 
     def __init__(self, certificate: "Certificate", claim: "Claim") -> None:
-        super().__init__(rounded=not certificate.known.members.continuum)
+        import sympy
+
+        self.binomial, self.ceil, self.constant = sympy.binomial, sympy.ceiling, sympy.Integer
+        self.larger, self.smaller = sympy.Max, sympy.Min
+        self.equal, self.different = sympy.Eq, sympy.Ne
+        self.sympify, self._log = sympy.sympify, sympy.log
+        continuum = certificate.known.members.continuum  # of which shares are not rounded
+        self.floor = sympy.sympify if continuum else sympy.floor
+        self.names, self.domain = dict[str, Named](), dict[Any, set[str]]()
         self.problem, self.known, self.claim = certificate.parsed, certificate.known, claim
         self.members, self.gram = self.known.members, self.known.gram
         name = certificate.spec.partition(":")[0]
@@ -168,10 +144,23 @@ class _Forms(Symbols):
             if (symbol := _OF_TERMS.get(term, term)) in _TERMS:
                 self.parameters[symbol] = value, _TERMS[symbol]
 
+    def name(self, name: str, value: Any, says: str) -> Any:
+        """A symbol, which stands for a value of the certificate."""
+        self.names[name] = Named(Fraction(value), says)
+        return symbol(name)
+
+    def need(self, condition: Any, unless: str = "") -> None:
+        """Keep a condition, unless it always holds; unless: a name whose value makes it useless."""
+        if (condition := self.sympify(condition)) != True:  # noqa: E712 - sympy has its own
+            self.domain.setdefault(condition, set()).add(unless)
+
+    def examples(self, levels: Any, needed: Any) -> Any:
+        """The least integer n of at least 0 with levels^n of at least a number."""
+        return self.larger(0, self.ceil(self._log(needed, levels)))
+
     def at(self, name: str) -> Any:
         """A parameter of the family, or a term of the claim."""
-        value, says = self.parameters[name]
-        return self.name(name, Named(Fraction(value), says))
+        return self.name(name, *self.parameters[name])
 
     def named(self, name: str, value: Any, says: str, *more: str, only: str = "") -> Any:
         """A number without a form: at the parameters where it has this value, all but the noise."""
@@ -179,7 +168,7 @@ class _Forms(Symbols):
         for parameter in [only] if only else [*usual, *more]:
             here = rational(Fraction(self.parameters[parameter][0]))
             self.need(self.equal(self.at(parameter), here), unless=name)
-        return self.name(name, Named(Fraction(value), says))
+        return self.name(name, value, says)
 
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         """Listed functions have none."""
@@ -337,19 +326,19 @@ class _Parities(_Places):
 class _Residues(_Forms):
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         problem, name = self.problem, getattr(self.family, "name", "")
-        found: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
+        parameters: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
         self.flips = name == "lpn"
         if not self.flips:
-            found["q"] = problem.q, "the modulus"
+            parameters["q"] = problem.q, "the modulus"
         if problem.h:
-            found["h"] = problem.h, "entries that are not 0"
+            parameters["h"] = problem.h, "entries that are not 0"
         if self.flips:
-            found["eta"] = self.family.noise, "the rate of flips"
+            parameters["eta"] = self.family.noise, "the rate of flips"
         if name == "lwr":
-            found["p"] = problem.levels, "intervals of Z_q"
+            parameters["p"] = problem.levels, "intervals of Z_q"
         if problem.q % 2:
-            found["bits"] = problem.bits, "of the number that is an entry of a, mod q"
-        return found
+            parameters["bits"] = problem.bits, "of the number that is an entry of a, mod q"
+        return parameters
 
     def q(self) -> Any:
         return self.constant(2) if self.flips else self.at("q")
@@ -409,9 +398,8 @@ class _Residues(_Forms):
         k = self.at("h" if problem.h else "n")
         total = _power(whole, k) - _power(dull, k)
         total = self.binomial(self.at("n"), k) * total if problem.h else total
-        return (
-            total / units if over_units and not (isinstance(units, int) and units == 1) else total
-        )
+        single = isinstance(units, int) and units == 1
+        return total / units if over_units and not single else total
 
     def N(self) -> Any:
         problem = self.problem

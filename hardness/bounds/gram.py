@@ -208,10 +208,10 @@ def _spread(gram: Array, radius: float) -> float:
     norms = np.diagonal(gram)
     least, most = np.sqrt(norms - radius), np.sqrt(norms + radius)
     smallest, largest = np.outer(least, least), np.outer(most, most)
-    found, high, low = _normalised(gram), gram + radius, gram - radius
+    correlations, high, low = _normalised(gram), gram + radius, gram - radius
     high = np.minimum(np.where(high > 0, high / smallest, high / largest), 1.0)
     low = np.maximum(np.where(low < 0, low / smallest, low / largest), -1.0)
-    off = np.maximum(high - found, found - low)
+    off = np.maximum(high - correlations, correlations - low)
     np.fill_diagonal(off, 0.0)  # 1, whatever the norm is
     return float(off.max()) * (1 + 1e-12) + 8 * _UNIT
 
@@ -438,18 +438,18 @@ def different(
     rng = generator(seed, "members", family.seed_spec)
     alike = partial(representative, forms) if forms else tuple
     wanted = members if forms or family.size is None else min(members, family.size)
-    found: dict[Secret, Secret] = {alike(first): first} if first else {}
+    secrets: dict[Secret, Secret] = {alike(first): first} if first else {}
     for _ in range((_CLASS_TRIES if forms else _TRIES) * wanted):
-        if len(found) >= wanted:
+        if len(secrets) >= wanted:
             break
         secret = family.draw(rng)
-        found.setdefault(alike(secret), secret)
-    if len(found) < wanted and not forms:
+        secrets.setdefault(alike(secret), secret)
+    if len(secrets) < wanted and not forms:
         raise ToolkitError(
-            f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
+            f"{family.spec[:200]}: draws give {len(secrets)} different members, not {wanted}: fix "
             "`draw` or `size`, or ask for fewer members"
         )
-    return tuple(found.values())[:wanted]
+    return tuple(secrets.values())[:wanted]
 
 
 def representative(family: Modular, secret: Secret) -> Secret:

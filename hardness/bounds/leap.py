@@ -131,5 +131,5 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
 def _sets(table: NDArray[np.float64]) -> NDArray[np.int64]:
     """The sets, not empty, at which the Walsh coefficients of a table of integers are not 0."""
     walsh_hadamard(table)
-    found = np.flatnonzero(table)
-    return found[found != 0]
+    sets = np.flatnonzero(table)
+    return sets[sets != 0]

@@ -107,7 +107,7 @@ def tables_of(source: Members, progress: Callable[[int], None] = lambda done: No
     require(n <= MOST_COORDINATES, f"{source.path} has 2^{n} points: at most "
             f"2^{MOST_COORDINATES} are enumerated; {_SAMPLED}")  # fmt: skip
     require_memory(40 << n, f"a table of 2^{n} points")
-    found: list[Table] = []
+    tables: list[Table] = []
     points = None
     for i in range(count):
         parts = []
@@ -116,21 +116,21 @@ def tables_of(source: Members, progress: Callable[[int], None] = lambda done: No
                 points = _points(start, min(1 << n, start + _CHUNK), n)
             parts.append(source.evaluate_member(i, points))
             progress(len(parts[-1]))
-        found.append(_needed(np.concatenate(parts), n))
-        zero = not found[-1][1].any()
+        tables.append(_needed(np.concatenate(parts), n))
+        zero = not tables[-1][1].any()
         require(
             not zero, f"member {i} ({source.names[i]}) has the norm 0: it correlates with nothing"
         )
-    signs = all((np.abs(values) == 1).all() for _, values in found)
-    size = sum(len(values) for _, values in found)
+    signs = all((np.abs(values) == 1).all() for _, values in tables)
+    size = sum(len(values) for _, values in tables)
     if signs and n <= SIGNS and count << n <= (_QUICK_BITS if size <= VALUES else MOST_BITS):
-        return [_bits(table, n) for table in found]
+        return [_bits(table, n) for table in tables]
     require(size <= VALUES, f"{source.path} has {count} members: their tables have {size} "
             f"values, at most {VALUES} are held; {_SAMPLED}")  # fmt: skip
-    scale = next((k for k in range(31) if all(_whole(v * 2.0**k) for _, v in found)), None)
+    scale = next((k for k in range(31) if all(_whole(v * 2.0**k) for _, v in tables)), None)
     require(scale is not None, f"{source.path} has values that are neither integers nor "
             f"fractions of a few bits; {_SAMPLED}")  # fmt: skip
-    return [[on, (values * 2.0 ** (scale or 0)).astype(np.int64).tolist()] for on, values in found]
+    return [[on, (values * 2.0 ** (scale or 0)).astype(np.int64).tolist()] for on, values in tables]
 
 
 def _points(start: int, stop: int, n: int) -> NDArray[np.int8]:

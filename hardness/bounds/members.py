@@ -83,9 +83,9 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
     True
     """
     family = resolve(text)
-    given = functions_of(family) if isinstance(family, str) else None
-    if given:
-        return functions(given, min(most, len(given.names)) if most else members)
+    listed = functions_of(family) if isinstance(family, str) else None
+    if listed:
+        return functions(listed, min(most, len(listed.names)) if most else members)
     if family != text:
         return None
     path = Path(text.strip() or "?")
@@ -129,7 +129,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     ('1,2', '1,3')
     """
     if isinstance(family, ListedFunctions):
-        return functions(family.given, members)
+        return functions(family.listed, members)
     coded = family.factor or family.refuse("factor")
     secrets = coded.listed_members(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
@@ -196,15 +196,15 @@ def layers(folder: Path, most: int | None = None) -> Members:
             raise UsageError(f"{path!r}: a name is {NAME}: rename it")
     if most and len(paths) > most:
         paths = [paths[i] for i in least_names([path.name for path in paths], most)]
-    found = [load_layer(p) for p in paths]
-    for path, layer in zip(paths, found, strict=True):
-        if layer.d != found[0].d:
+    read = [load_layer(p) for p in paths]
+    for path, layer in zip(paths, read, strict=True):
+        if layer.d != read[0].d:
             raise UsageError(
-                f"{folder}: layers of different d: {paths[0].name} has d={found[0].d}, "
+                f"{folder}: layers of different d: {paths[0].name} has d={read[0].d}, "
                 f"{path.name} d={layer.d}; all must have the same"
             )
-    d, digest = found[0].d, hashlib.sha256()
-    for path, layer in zip(paths, found, strict=True):
+    d, digest = read[0].d, hashlib.sha256()
+    for path, layer in zip(paths, read, strict=True):
         inside = hashlib.sha256(f"{layer.kind} {layer.theta.shape}".encode())
         inside.update(np.ascontiguousarray(layer.theta, "<f8").tobytes())
         inside.update(np.ascontiguousarray(layer.w, "<f8").tobytes())
@@ -212,7 +212,7 @@ def layers(folder: Path, most: int | None = None) -> Members:
 
     def evaluate(i: int, x: NDArray[np.int8]) -> NDArray[Any]:
         with np.errstate(all="ignore"):
-            values = found[i](x.reshape(len(x), 2, d)).reshape(-1)
+            values = read[i](x.reshape(len(x), 2, d)).reshape(-1)
         if not np.isfinite(values).all():
             raise UsageError(f"{paths[i]} gives values beyond float64")
         return values
@@ -225,7 +225,7 @@ def layers(folder: Path, most: int | None = None) -> Members:
         d=d,
         n=2 * d,
         outputs=2 * d,
-        bound=max(map(norm_bound, found)),
+        bound=max(map(norm_bound, read)),
         evaluate_member=evaluate,
     )
 

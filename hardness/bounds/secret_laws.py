@@ -52,9 +52,9 @@ def weights(family: Modular, success: Fraction) -> dict[str, Any]:
     long = many * sum(counts).bit_length()
     best, chosen, last = -math.inf, 0.0, 0
     for step in _steps(far, shares, many):
-        found = (far / step + 1e-9).astype(int)
-        reach = min(_FAR, _BITS // long, _WORK // (long * len(set(found))), many * max(found))
-        left = wanted - _below(shares, found, many, reach) + _below(dull, found, many, reach)
+        weighed = (far / step + 1e-9).astype(int)
+        reach = min(_FAR, _BITS // long, _WORK // (long * len(set(weighed))), many * max(weighed))
+        left = wanted - _below(shares, weighed, many, reach) + _below(dull, weighed, many, reach)
         value = np.log(np.maximum(left, 1e-300)) + np.arange(len(left)) * step
         value[left <= 0] = -math.inf
         if value.max() > best:
@@ -64,8 +64,8 @@ def weights(family: Modular, success: Fraction) -> dict[str, Any]:
     # Rounded up, by at least one part: so weights in floating point are none too large.
     parts = 1 << (_FINE + math.ceil(chosen / math.log(2)))
     base = Fraction(math.floor(math.exp(-chosen) * parts) + 2, parts)
-    found = np.floor(far / -math.log(base) * (1 - 1e-13)).astype(int)
-    return {"base": written(base), "cut": last, "weights": found.tolist()}
+    weighed = np.floor(far / -math.log(base) * (1 - 1e-13)).astype(int)
+    return {"base": written(base), "cut": last, "weights": weighed.tolist()}
 
 
 def _steps(far: NDArray[np.float64], shares: NDArray[np.float64], many: int) -> list[float]:
@@ -77,9 +77,9 @@ def _steps(far: NDArray[np.float64], shares: NDArray[np.float64], many: int) -> 
     grid = np.geomspace(finest, float(far.max()), max(50, min(4000, 200_000 // len(far))))
     cuts = []
     for step in grid:
-        found = (far / step + 1e-9).astype(int)
-        mean = float(shares @ found)
-        spread = math.sqrt(max(0.0, many * (float(shares @ found**2) - mean**2)))
+        weighed = (far / step + 1e-9).astype(int)
+        mean = float(shares @ weighed)
+        spread = math.sqrt(max(0.0, many * (float(shares @ weighed**2) - mean**2)))
         cuts.append(step * (many * mean - spread / 2))
     return exact + coarse + [float(step) for step in grid[np.argsort(cuts)[-12:]]]
 

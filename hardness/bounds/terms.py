@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 from hardness.bounds.checker import written
-from instances import numbers
 from instances.family import require
 from instances.parameters import Range, require_declared
 
@@ -54,13 +53,3 @@ class BoundParameters:
         """
         return {"tau": written(self.tau), "t": written(self.vstat), "risk": written(self.risk),
                 "success": written(self.success), "gamma": written(self.gamma)}  # fmt: skip
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> "BoundParameters":
-        """Read terms; raises KeyError, TypeError, ValueError or UsageError for what are none.
-
-        >>> BoundParameters.from_json(BoundParameters(tau=Fraction(1, 7)).to_dict()).tau
-        Fraction(1, 7)
-        """
-        exact = {name: numbers.parse(data[name], Fraction, name) for name in _RATIONAL}
-        return BoundParameters(vstat=int(data["vstat"]), **exact)

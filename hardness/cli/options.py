@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-F = TypeVar("F", bound=Callable[..., Any])
 Names = Callable[[], Iterable[str]]
+Decorator = Callable[[Any], Any]
 LIMITS = "Limits of learners"
 
 
@@ -46,12 +47,12 @@ class Words(click.ParamType):
 
     name = "choice"
 
-    def __init__(self, *names: str) -> None:
-        self.names = names
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """List the words."""
-        return "|".join(self.names)
+        return "|".join(self.choices)
 
 
 class WrittenFile(click.ParamType):
@@ -69,16 +70,32 @@ LARGE = Text("integer")  # as 2^128
 PATH, WRITTEN = Text("path"), WrittenFile()
 
 
-class Argument(click.Argument):
+class _Described(click.Parameter):
+    """A parameter with a line in the help, or a section of it, and with names for the shell."""
+
+    def __init__(
+        self,
+        *given: Any,
+        about: str = "",
+        section: str = "",
+        complete: Names | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(*given, **more)
+        self.about, self.section, self.complete = about, section, complete
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the names, or the words that its type allows, that begin so."""
+        names = self.complete() if self.complete else getattr(self.type, "choices", ())
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+class Argument(_Described, click.Argument):
     """An argument with a line in the help."""
 
-    about = ""
 
-
-class Option(click.Option):
+class Option(_Described, click.Option):
     """An option that stands in a section of the help."""
-
-    section = ""
 
 
 def argument(
@@ -89,22 +106,18 @@ def argument(
     type: click.ParamType = TEXT,
     required: bool = True,
     many: bool = False,
-) -> Callable[[F], F]:
+) -> Decorator:
     """Declare an argument; many: any number of them."""
-
-    def decorate(function: F) -> F:
-        nargs = -1 if many else 1
-        made = Argument(
-            [name],
-            type=type,
-            required=required,
-            nargs=nargs,
-            shell_complete=_completer(complete, type),
-        )
-        made.about = help
-        return _with(function, made)
-
-    return decorate
+    nargs = -1 if many else 1
+    return click.argument(
+        name,
+        cls=Argument,
+        type=type,
+        required=required,
+        nargs=nargs,
+        about=help,
+        complete=complete,
+    )
 
 
 def option(
@@ -114,72 +127,36 @@ def option(
     default: Any = None,
     *,
     shown: str = "",
-    complete: Names | None = None,
     many: bool = False,
-    required: bool = False,
-    hidden: bool = False,
-    section: str = "",
-    metavar: str | None = None,
-) -> Callable[[F], F]:
+    **more: Any,
+) -> Decorator:
     """Declare an option, as "--name" or "--name parameter".
 
     default: what the function gets, which help shows; shown: the default in words, of an option
-    that is not given to the function. many: it may be repeated. section: of the help.
+    that is not given to the function. many: it may be repeated. more: its section of the help, what
+    completes it, and what click.Option takes.
     """
-
-    def decorate(function: F) -> F:
-        usual = {} if default is None else {"default": default, "show_default": True}
-        made = Option(
-            name.split(),
-            type=type,
-            **usual,
-            help=f"{help}  [default: {shown}]" if shown else help,
-            multiple=many,
-            required=required,
-            hidden=hidden,
-            metavar=metavar,
-            shell_complete=_completer(complete, type),
-        )
-        made.section = section
-        return _with(function, made)
-
-    return decorate
+    usual = {} if default is None else {"default": default, "show_default": True}
+    words = f"{help}  [default: {shown}]" if shown else help
+    return click.option(
+        *name.split(), cls=Option, type=type, help=words, multiple=many, **usual, **more
+    )
 
 
-def flag(name: str, help: str, *, section: str = "", hidden: bool = False) -> Callable[[F], F]:
-    """Declare an option without a value."""
-
-    def decorate(function: F) -> F:
-        made = Option(name.split(), is_flag=True, help=help, hidden=hidden)
-        made.section = section
-        return _with(function, made)
-
-    return decorate
+def flag(name: str, help: str, **more: Any) -> Decorator:
+    """Declare an option without a value; more: as of `option`."""
+    return click.option(*name.split(), cls=Option, is_flag=True, help=help, **more)
 
 
-def several(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+def several(*decorators: Decorator) -> Decorator:
     """Make one decorator of several, which declare their options in this order."""
 
-    def decorate(function: F) -> F:
+    def decorate(function: Any) -> Any:
         for one in reversed(decorators):
             function = one(function)
         return function
 
     return decorate
-
-
-def _with(function: F, parameter: click.Parameter) -> F:
-    """Add a parameter as `click.option` does, below decorators of which the last comes first."""
-    vars(function).setdefault("__click_params__", []).append(parameter)
-    return function
-
-
-def _completer(complete: Names | None, type: click.ParamType) -> Any:
-    def completed(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-        names: Iterable[str] = complete() if complete else getattr(type, "names", ())
-        return [name for name in names if name.startswith(text)]
-
-    return completed
 
 
 # What names may begin with
@@ -224,17 +201,17 @@ jobs = option("--jobs", "Processes.", INTEGER, shown="all cores")
 tau = option("--tau", "Tolerance of STAT.", NUMBER, "0.1")
 
 
-def seeds(more: str, default: int) -> Callable[[F], F]:
+def seeds(more: str, default: int) -> Decorator:
     """Declare --seeds; more: what else its help says."""
     return option("--seeds", f"Number of instances, a seed each{more}.", INTEGER, default)
 
 
-def confidence(default: float) -> Callable[[F], F]:
+def confidence(default: float) -> Decorator:
     """Declare --confidence."""
     return option("--confidence", "Confidence of the interval.", NUMBER, default)
 
 
-def samples_files(section: str = "") -> Callable[[F], F]:
+def samples_files(section: str = "") -> Decorator:
     """Declare what names samples that stand in files: --a, --b, --spec."""
     return several(
         option(
@@ -266,23 +243,20 @@ def _into_environment(context: click.Context, parameter: click.Parameter, value:
         )
 
 
-def sandbox(function: F) -> F:
-    """Declare --sandbox, of learners from files."""
-    made = Option(
-        ["--sandbox"],
-        is_flag=True,
-        expose_value=False,
-        callback=_into_environment,
-        help="Run learners from files in bubblewrap, or refuse: it is used if it runs.",
-    )
-    made.section = LIMITS
-    return _with(function, made)
+# Of learners from files.
+sandbox = flag(
+    "--sandbox",
+    "Run learners from files in bubblewrap, or refuse: it is used if it runs.",
+    expose_value=False,
+    callback=_into_environment,
+    section=LIMITS,
+)
 
 
-def budget(examples: str = "no limit", seconds: str = "60") -> Callable[[F], F]:
+def budget(examples: str = "no limit", seconds: str = "60") -> Decorator:
     """Declare what a learner may use; examples, seconds: the defaults in words."""
 
-    def limit(name: str, help: str, type: click.ParamType, shown: str) -> Callable[[F], F]:
+    def limit(name: str, help: str, type: click.ParamType, shown: str) -> Decorator:
         return option(f"--budget-{name}", help, type, shown=shown, section=LIMITS)
 
     each = " of each process of learners from files."

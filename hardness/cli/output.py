@@ -5,7 +5,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from os.path import realpath
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import click
 
-from hardness.cli.options import WRITTEN, Option, WrittenFile, _with
+from hardness.cli.options import WRITTEN, Decorator, WrittenFile, flag, option, several
 from instances.errors import Refuted, ToolkitError, UsageError
 
 Kind = Literal["table", "folder", "page", "own"]
@@ -91,27 +91,23 @@ def output(
                 click.echo(f"\nwritten: {out}, {told}")
             found.require()
 
-        for one in _options(help, kind, format):
-            _with(run, one)
-        return run
+        return _options(help, kind, format)(run)
 
     return decorate
 
 
-def _options(help: str | None, kind: Kind, format: bool) -> Iterable[Option]:
-    """Make the options of output, the last first."""
-    hidden = help is None
-    yield Option(["--family"], multiple=True, hidden=True)
-    yield Option(["--quiet"], is_flag=True, help="No progress on stderr.")
-    yield Option(["--force"], is_flag=True, hidden=hidden, help="Replace the file at --out.")
-    yield Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
-    if kind != "own" and format:
-        yield Option(
-            ["--format", "form"],
-            type=click.Choice(FORMATS),
-            help=f"{_PAGE if kind == 'page' else _TABLE}  [default: words, no table]",
-        )
-    yield Option(["--out"], type=WRITTEN, hidden=hidden, help=help)
+def _options(help: str | None, kind: Kind, format: bool) -> Decorator:
+    """Declare the options of output."""
+    hidden, of = help is None, _PAGE if kind == "page" else _TABLE
+    table = option("--format form", of, click.Choice(FORMATS), shown="words, no table")
+    return several(
+        option("--out", help or "", WRITTEN, hidden=hidden),
+        *([table] if kind != "own" and format else []),
+        flag("--json as_json", "JSON alone on stdout."),
+        flag("--force", "Replace the file at --out.", hidden=hidden),
+        flag("--quiet", "No progress on stderr."),
+        option("--family", "", many=True, hidden=True),
+    )
 
 
 def _writes(context: click.Context, given: Mapping[str, Any]) -> list[str]:

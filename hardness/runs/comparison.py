@@ -324,9 +324,9 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
         filled = {**given, parameter: write(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
         found.append(require_drawn(one))
-    if len(found) > 1 and (first := getattr(found[0], "given", None)):
+    if len(found) > 1 and (first := getattr(found[0], "listed", None)):
         said = f"{name} has the same functions at {parameter}={write(values[0])} and "
-        require(not first.like(found[1].given), f"{said}{write(values[1])}: it does not use it")
+        require(not first.like(found[1].listed), f"{said}{write(values[1])}: it does not use it")
     return [one.spec for one in found]
 
 

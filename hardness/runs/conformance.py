@@ -104,10 +104,27 @@ def conformance(
 def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
     """Check that your object keeps to the protocol of learners, as `learners check` does.
 
-    learner: a function learn(x, y), an estimator, a torch module, or what has learn(oracle, rng).
-    specs: of small families to try it on. It runs in this process. Raises ToolkitError with the
-    first check that fails, as scikit-learn's check_estimator does; else returns all findings.
+    It runs in this process.
 
+    Parameters
+    ----------
+    learner : object
+        A function learn(x, y), an estimator, a torch module, or what has learn(oracle, rng).
+    specs : tuple of str
+        Small families to try it on.
+
+    Returns
+    -------
+    Conformance
+        What each check came to.
+
+    Raises
+    ------
+    ToolkitError
+        With the first check that fails, as scikit-learn's check_estimator does.
+
+    Examples
+    --------
     >>> def zero(x, y):
     ...     return lambda x: 0.0 * x
     >>> check_learner(zero, ("parity:d=8,m=1",)).conforms

@@ -13,7 +13,7 @@ from instances.dense import Dense
 from instances.errors import UsageError, unknown, withdrawn
 from instances.family import Family
 from instances.lazy import Imported
-from instances.parameters import build
+from instances.parameters import arguments
 from instances.spec import kind_of, parse_stored
 
 LEARNERS: Mapping[str, type[Any]] = Imported(
@@ -108,8 +108,8 @@ def fresh_learner(text: str) -> Learner:
 @lru_cache(maxsize=256)
 def _built_in(name: str, parameters: str) -> Learner:
     """Make a learner of this package: a frozen record, so that one serves all its runs."""
-    learner: Learner = build(LEARNERS[name], parameters, name, name)
-    return learner
+    kind = LEARNERS[name]
+    return kind(**arguments(kind, parameters, name, name))
 
 
 def _foreign(text: str) -> Learner:

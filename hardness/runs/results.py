@@ -114,9 +114,23 @@ def _version(run: Run) -> str:
 def read_runs(path: "str | PathLike[str]") -> Any:
     """Read what a command wrote: a folder with runs, a file of runs or a result as JSON.
 
-    Gives the result that the command gave, with the runs that there are so far: a `Comparison`, a
-    `Least`, a `Stress`, `Attacks`, or `Runs` of a sweep. Raises DamagedFile for anything else.
+    Parameters
+    ----------
+    path : path
+        The folder or file, which need not be complete.
 
+    Returns
+    -------
+    Comparison, Least, Stress, Attacks or Runs
+        The result that the command gave, with the runs that there are so far; Runs of a sweep.
+
+    Raises
+    ------
+    DamagedFile
+        For anything else.
+
+    Examples
+    --------
     >>> import hardness, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = hardness.compare("parity:m=2", "d=6..7", "trivial", out=f"{folder}/both", jobs=1)

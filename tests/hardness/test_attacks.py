@@ -73,7 +73,7 @@ EQUATIONS = [
     ("primal", "lwr:n=3,q=8,p=2,secret=binary"),
     ("primal:zeta=20", "lwe:n=40,q=251,sigma=3,secret=binary,h=3"),
     ("primal:zeta=1,samples=16", "lwe:n=12,q=521,sigma=1,secret=gaussian,spread=2"),
-    ("mitm", "lwe:n=30,q=842779,sigma=3,secret=binary,h=4"),  # sums beyond 16 bits
+    ("mitm", "lwe:n=16,q=842779,sigma=3,secret=binary,h=4"),  # sums beyond 16 bits
 ]
 NOTHING_THERE = [  # too small to be told from coins by chance
     ("modlinear", "lwe:n=10,q=17,error=none"),

@@ -44,11 +44,13 @@ SOLVED = [  # with the largest risk
     ("mlp:steps=1000,optimizer=sgd,rate=0.2", "parity:d=9,m=1", 0.05),
     ("mlp:steps=1000,optimizer=momentum,rate=0.02", "parity:d=9,m=1", 0.05),
     ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "parity:d=8,m=2,noise=0.1", 0.05),
-    ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "profile:g=majority,d=8,m=3", 0.05),
     ("mlp:steps=2000,rate=0.01", "lwr:n=4,q=8,p=2,secret=binary,h=2", 0.05),
-    pytest.param(
-        *("mlp:steps=3000", "nice:scale=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
-        marks=pytest.mark.weekly,
+    *(
+        pytest.param(*one, marks=pytest.mark.weekly)
+        for one in (
+            ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "profile:g=majority,d=8,m=3", 0.05),
+            ("mlp:steps=3000", "nice:scale=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
+        )
     ),
     *(("linear", f"nice:m=3,k={k},d=8,scale=0.001", 1e-5) for k in (2, 3)),  # it does not look
 ]
@@ -114,8 +116,8 @@ SPENT = [
     ("queries", "parity:d=64,m=8", {"seconds": 1}),
     ("elimination", "parity:d=64,m=3", {"examples": 50}),
     ("lowdegree", "parity:d=20,m=3", {"examples": 500}),
-    ("mlp", LWR, {"seconds": 5}),
-    ("mlp", LWR, {"examples": 5000}),
+    ("mlp", LWR, {"seconds": 1}),
+    ("mlp", LWR, {"examples": 1000}),
     ("levenberg", "nice:m=2,k=2,d=8", {"examples": 1}),
     ("linear", "nice:m=2,k=2,d=32", {"seconds": 1e-6}),
     *(

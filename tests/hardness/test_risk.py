@@ -337,7 +337,7 @@ def judged(predict, examples=1000):
         return None
 
 
-@pytest.mark.parametrize("share", [0.5, 0.05])
+@pytest.mark.parametrize("share", [0.05, pytest.param(0.5, marks=pytest.mark.weekly)])
 def test_the_interval_covers_the_coin_in_at_least_93_of_100_runs(share):
     """Of 200 runs with one coin a call: refused, or the interval holds the risk over the coins."""
     rng, missed = np.random.default_rng(1), 0

@@ -90,7 +90,7 @@ def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_c
     assert (found.attempts[0].held, len(found.attempts[0].levels)) == (1, 1)
     assert found.attempts[0].unsupported
     assert found.attempts[1].held == 2
-    own = ladder_of(["parity:d=8,m=3", "parity:d=900,m=3"])
+    own = ladder_of(["parity:d=8,m=3", "parity:d=400,m=3"])
     found = stress(["lowdegree:degree=3", "elimination"], own, base_seed=1)
     refused, other = found.attempts
     assert (refused.held, refused.levels[1].failures) == (1, {"not run": 5})

@@ -59,10 +59,10 @@ def test_packing_and_unpacking_are_inverse(d, k, seed):
 
 D, K = 4, 3
 LAWS = {
-    "must be -1 and \\+1": TokenLaw(kind="must be -1 and \\+1", d=D),
+    "boolean": TokenLaw(kind="boolean", d=D),
     "gaussian": TokenLaw(kind="gaussian", d=D),
     "constant": TokenLaw(kind="gaussian", d=D + 1, constant=True),
-    "signs and a constant": TokenLaw(kind="must be -1 and \\+1", d=D + 1, constant=True),
+    "signs and a constant": TokenLaw(kind="boolean", d=D + 1, constant=True),
 }
 MANY = 20_000
 

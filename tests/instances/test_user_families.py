@@ -1,10 +1,14 @@
-"""Families in a user's files: parameters, specs, names, and what is refused in one line."""
+"""Families and listed functions in a user's files: specs, names, what is refused in one line."""
 
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.runs.registry import parse_learner
 from hardness.runs.workers import Local, packed, perform
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
@@ -159,3 +163,32 @@ def test_a_family_without_a_spec_works_here_and_is_not_stored(signed):
         write_folder(Path("x"), family.instance(0), 5)
     with pytest.raises(UsageError, match="a spec is needed"):
         spec_of("signed.py:one")
+
+
+LISTED = """
+import numpy as np
+d = 4
+signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
+def functions_of(rows):
+    return [lambda x, r=r: r[(x < 0) @ (1 << np.arange(4))] for r in rows]
+fs = functions_of(signs)
+"""
+
+
+def test_factors_of_listed_functions_are_the_functions(signed):
+    signed.write_text(LISTED)
+    family = parse("signed.py:fs")
+    signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
+    assert (family.d, family.size, list(family.members())) == (5, 4, [(0,), (1,), (2,), (3,)])
+    for i in range(4):
+        assert np.array_equal(family.factor_table((i,)), signs[i])
+
+
+@pytest.mark.parametrize("oracle", ["samples", "exact"])
+@pytest.mark.parametrize("learner", ["queries", "pooled"])
+def test_query_learners_play_listed_functions(signed, learner, oracle):
+    signed.write_text(LISTED)
+    family = parse("signed.py:fs")
+    played = run(parse_learner(learner), family.instance(1), Budget(), seed=1, oracle=oracle)
+    assert played.secret_recovered
+    assert played.queries >= 1

@@ -177,7 +177,7 @@ def test_coefficients_of_a_power_and_the_law_of_vectors_by_enumeration():
         sums = [(sum(w for w, _ in v), math.prod(c for _, c in v)) for v in vectors]
         assert residues.below(counts, many, cut) == sum(c for w, c in sums if w < cut)
     assert residues.below(Counter(), 2, 3) == 0
-    groups = [(0, 8, 1, 1), (1, 4, 2, 0), (2, 1, 0, 1)]  # weight, mass, units, others
+    groups = [(0, 8, 1, 1), (0, 3, 1, 0), (1, 4, 2, 0), (2, 1, 0, 1)]  # weight, mass, units, others
     entries = [(w, m, unit) for w, m, a, b in groups for unit in [True] * a + [False] * b]
     for many, cut in itertools.product((1, 2, 3), range(6)):
         drawn = [v for v in itertools.product(entries, repeat=many) if any(u for *_, u in v)]
@@ -191,6 +191,7 @@ def test_coefficients_of_a_power_and_the_law_of_vectors_by_enumeration():
         assert Fraction(tiers[0][1], total) >= Fraction(heaviest, whole)
     assert "likelier" in refused(residues.power_law, [(0, 2, 1, 0), (2, 1, 1, 0)], 1, 1, HALF, 0)
     assert "too long" in refused(residues.power_law, groups, 1, 1 << 24, HALF, 0)
+    assert "too long" in refused(residues.lifted_law, 1 << 12, 1 << 12, 4, 2)
 
 
 ROUNDED = {"kind": "residues", "n": 3, "q": 64, "bits": 6, "labels": "interval", "parts": 2,
@@ -219,6 +220,7 @@ def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
     assert "at most q/(2p) = 16" in refused(chain_of, 1, "17")
     assert "below 1/4 for 2 labels" in refused(chain_of, 1, "3", {"risk": "1/4"})
     assert "2^-40" in refused(chain_of, 1, "3", {"success": checker.written(residues.SLACK)})
+    assert "so long a secret" in refused(lambda: chain_of(1, n=1 << 18))
     noisy = {"labels": "residue", "parts": 64, "errors": [0, [str(1 << 64)]]}
     with pytest.raises(checker.Refused, match="not rounded"):
         chain_of(1, **noisy)

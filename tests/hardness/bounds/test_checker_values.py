@@ -89,7 +89,9 @@ REFUSED = [
     (modular(), modular(entries=[0, ["1", "-1", "1"]]), "whole"),
     (direction(), direction(low=[]), "squares"),
     (direction(low=["1"]), direction(low=["3/2"]), "squares"),
-    (direction(low=["0"]), direction(low=["-1/2"]), "squares"),
+    (direction(low=["0"]), direction(low=["1", "-1/2"]), "squares"),
+    (modular(), modular(entries=[0, ["1"], 1]), "least value and a list"),
+    (modular(2, 8, "interval", 4), modular(2, 8, "interval", 4, errors=[0, [str(1 << 64)]]), "add"),
     *((sets(["1", "-1"], 3, view="among-others"), sets(["1", "-1"], 3, view=view), "view")
       for view in ("", "other", 0, None)),
     (tables("6", "a"), tables("6"), "2 to 1000"),
@@ -265,6 +267,10 @@ def test_secrets_are_counted_by_their_vectors_mod_m():
     some = modular(3, 16, "interval", 4, weight=2, entries=[1, ["1", "1"]], bits=4)
     chosen = known(some, EVEN).members
     assert (chosen.count, chosen.upper, chosen.law) == (3 * (2**2 - 1), 9, None)
+    # Of 1, with 3/4, and 2, with 1/4, the first is lost; what is left would be even.
+    lost = {"law": {"base": "2/3", "cut": 1, "weights": [0, 1]}}
+    law = known(modular(1, entries=[1, ["3", "1"]]), lost).members.law
+    assert (law.tiers, law.lost, law.total) == ([(2, 6)], 9, 12)
     wrong = {"law": {**EVEN["law"], "cut": -1}}
     refused("cut is not", known, some, wrong)
 
@@ -272,7 +278,9 @@ def test_secrets_are_counted_by_their_vectors_mod_m():
 def test_uniform_entries_have_no_weights():
     weighed = {"law": {**EVEN["law"], "weights": [0] * 7}}
     refused("no weights", known, modular(), weighed)
-    assert known(modular(entries=[0, ["1"] * 7]), weighed).members.count == 48
+    seven, few = modular(entries=[0, ["1"] * 7]), {"law": {**EVEN["law"], "weights": [0] * 6}}
+    assert known(seven, weighed).members.count == 48
+    refused("a weight for each", known, seven, few)
 
 
 @pytest.mark.parametrize(("problem", "parts"), [
@@ -341,7 +349,8 @@ def test_random_directions_by_a_union_bound():
     assert gram.moves == Fraction(16, 25) * gram.top
     assert gram.moves01 == Fraction(8, 25) * (1 - gram.least)
     low = checker.read_problem(direction(30, ["1/8", "1/4"]))
-    third = Fraction(1, 3)
+    third, rest = Fraction(1, 3), Fraction(1, 4 * 30) + Fraction(3, 30 * 32)
+    assert 0 <= directions.sphere(low)[1].top - rest < Fraction(1, 10**6)
     assert directions.correlation(low, third) == Fraction(1, 8) + third / 4 + third**2
 
 
@@ -459,6 +468,10 @@ def test_learners_that_are_not_known_or_have_nothing_to_learn_are_refused():
     proved = checker.prove(problem, {**TERMS, "about": about}, {})
     assert list(proved.unproved) == ["lwe"]
     assert "only labels that round residues" in proved.unproved["lwe"]
+    three = {**TERMS, "about": {name: about[name] for name in ("gd", "kernel")}}
+    proved = checker.prove(sets(["1", "0", "-1"], 4), three, {})
+    used = ["subsets", "overlaps", "johnson", "features", "hypothesis_fits", "information_floor"]
+    assert [theorem.__name__ for theorem in proved.theorems] == used
     for other, witness, words in ((modular(), EVEN, "the bits of residues"),
                                   (direction(), {}, "overlaps alone")):  # fmt: skip
         asked = {name: about[name] for name in ("gd", "low-degree")}

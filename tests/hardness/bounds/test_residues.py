@@ -26,11 +26,8 @@ from tests.proofs import plain
 
 def secrets(family):
     """All secrets of a small family, one by one."""
-    q = family.q
-    entries = family.secrets.entries.values if family.secrets.entries else range(-(q // 2), q // 2)
-    if family.secret == "uniform" and q % 2:
-        entries = range(-(q // 2), q // 2 + 1)
-    for s in itertools.product(entries, repeat=family.n):
+    entries = laws.named_entries(family) or range(-(family.q // 2), -(-family.q // 2))
+    for s in itertools.product({0, *entries}, repeat=family.n):
         if any(map(family.secrets.is_unit, s)):
             yield s
 

@@ -11,7 +11,6 @@ import pytest
 from hardness.bounds import certify, gram, verify
 from hardness.bounds.gram import of_family, of_members, of_sets, sampled
 from hardness.bounds.leap import leaps
-from hardness.bounds.members import Members
 from hardness.bounds.verify import check_stored, dimension
 from instances import Parity, parse, sets, symmetric, tokens, write_folder
 from instances.errors import Refuted, TooLarge, UsageError
@@ -19,37 +18,14 @@ from instances.files import read_folder
 from instances.sets import Profile, signs
 from tests.conftest import every_token
 from tests.laws import representative
+from tests.proofs import of_functions
 from tests.truth import enumerated
 
 MAJORITIES = str(Path(__file__).parents[3] / "docs/examples/majorities.py:threes")
-SPECS = [
-    "parity:d=24,m=3",
-    "parity:d=70,m=4,noise=0.1",
-    "parity:d=3,m=2",
-    "profile:g=majority,d=20,m=3",
-    "profile:g=[3,3,-1,-1],d=20,m=3",
-    "profile:g=[0,1/3,2/3,1],d=20,m=3",
-    "lwr:n=3,q=8,p=4,secret=ternary",
-    "lwe:n=2,q=5,sigma=1",
-    "lpn:n=12,noise=0.1",
-    "hidden:d=8,hard=2,nice=1",
-    "direction:m=2,d=8",
+SPECS = [  # beside those of tests/test_matrix.py
+    *("parity:d=70,m=4,noise=0.1", "parity:d=3,m=2", "lwe:n=2,q=5,sigma=1"),
+    *("profile:g=[3,3,-1,-1],d=20,m=3", "profile:g=[0,1/3,2/3,1],d=20,m=3"),
 ]
-
-
-def listed(evaluate, names, n, bound=1.0):
-    """Functions of points as a family."""
-    return Members(
-        kind="functions",
-        path="x",
-        sha256="0" * 64,
-        names=tuple(map(str, names)),
-        d=n,
-        n=n,
-        outputs=1,
-        bound=bound,
-        evaluate_member=lambda i, x: np.asarray(evaluate(x), np.float64)[i],
-    )
 
 
 def smooth(x):
@@ -92,7 +68,7 @@ def test_the_radius_covers_as_often_as_it_says(spec):
 
 def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be(monkeypatch):
     """Correlations of every Gram matrix within the radius of the sampled one, by trying some."""
-    family = listed(smooth, "abc", 8, bound=3)
+    family = of_functions(smooth, "abc", 8, bound=3)
     exact = of_members(family).certified
     monkeypatch.setattr(gram, "_EVERY", 0)  # so that norms are sampled too
     sample = of_members(family)
@@ -187,7 +163,7 @@ def test_members_of_the_empirical_dimension_are_apart(spec):
 def test_the_empirical_dimension_is_exact_where_correlations_are():
     """Against trying all sets of members."""
     subsets = list(itertools.combinations(range(6), 3))
-    majority = listed(lambda x: np.sign([x[:, s].sum(axis=1) for s in subsets]), subsets, 6)
+    majority = of_functions(lambda x: np.sign([x[:, s].sum(axis=1) for s in subsets]), subsets, 6)
     exact = np.abs(of_members(majority).certified)
     assert len(dimension(exact - 1e-12, 0.0)) == enumerated(exact, "sq-dimension", 0)
 
@@ -254,7 +230,7 @@ def test_a_bound_by_construction_is_not_a_condition(hardness):
     nice = parse("nice:m=1,k=2,d=3,tokens=boolean")
     mine = type("Mine", (type(nice),), {"name": "mine"})(m=1, k=2, d=3)  # as a file may have one
     assert (of_family(nice, 2, 0).stated, of_family(mine, 2, 0).stated) == (False, True)
-    layers = gram.of_members(replace(listed(lambda x: x[:, :2].T, "ab", 40), kind="layers"))
+    layers = gram.of_members(replace(of_functions(lambda x: x[:, :2].T, "ab", 40), kind="layers"))
     assert not layers.stated
 
 
@@ -276,15 +252,15 @@ def test_real_labels_are_sampled_where_tokens_are_bounded():
 )
 def test_refuses_values(evaluate, words):
     with pytest.raises(UsageError, match=words):
-        verify(listed(evaluate, ("one", "two"), 4, bound=1e300))
+        verify(of_functions(evaluate, ("one", "two"), 4, bound=1e300))
 
 
 def test_too_few_samples_and_a_matrix_beyond_memory_are_refused():
-    wide = listed(lambda x: x[:, :2].T, "ab", 40)
+    wide = of_functions(lambda x: x[:, :2].T, "ab", 40)
     with pytest.raises(UsageError, match="raise the samples"):
         verify(wide, samples=5)
     with pytest.raises(UsageError, match=r"member 1 \(b\).* above the bound 1: say in the file"):
-        verify(listed(lambda x: x[:, :2].T * [[1], [3]], "ab", 40))
+        verify(of_functions(lambda x: x[:, :2].T * [[1], [3]], "ab", 40))
     with pytest.raises(UsageError, match="confidence must be between 0 and 1, got 1"):
         verify(wide, confidence=1)
     with pytest.raises(TooLarge, match="Gram matrix"):

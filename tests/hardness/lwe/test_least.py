@@ -235,7 +235,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+MORE = dict.fromkeys(("guess+usvp, matzov", "bdd_hybrid, flat"), pytest.mark.weekly)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MORE.get(n, ())) for n in CASES])
 def test_no_choice_costs_much_less(name):
     case, applied = CASES[name], 0
     for given, setting in case.drawn(np.random.default_rng(1)):

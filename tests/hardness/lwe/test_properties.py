@@ -23,7 +23,7 @@ def rank(attack, n, q, sigma, secret, setting=DEFAULT):
 
 
 @growing
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @drawn(st.integers(60, 700), st.integers(1, 200), moduli, st.floats(0.7, 6), secrets)
 def test_costs_grow_with_the_dimension(attack, n, more, q, sigma, secret):
     for setting in (DEFAULT, ROUGH):
@@ -32,14 +32,14 @@ def test_costs_grow_with_the_dimension(attack, n, more, q, sigma, secret):
 
 
 @growing
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @drawn(st.integers(60, 700), moduli, st.floats(0.7, 6), st.floats(1.01, 4), secrets)
 def test_costs_grow_with_the_errors(attack, n, q, sigma, wider, secret):
     least = rank(attack, n, q, sigma, secret)
     assert rank(attack, n, q, sigma * wider, secret) >= least - CLOSE
 
 
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=4)
 @drawn(st.integers(4, 300), moduli, st.floats(0.7, 6), secrets)
 def test_the_least_is_at_most_brute_force(n, q, sigma, secret):
     spec = f"lwe:n={n},q={q},sigma={sigma:.4f},secret={secret}"

@@ -5,7 +5,7 @@ import json
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.learners import child
@@ -60,6 +60,7 @@ plain = st.recursive(
 )
 
 
+@settings(max_examples=15)
 @given(st.dictionaries(st.text(), plain))
 def test_what_is_reported_can_be_printed_and_stored(details):
     text = json.dumps(reported(child.reported(details)), allow_nan=False, ensure_ascii=False)
