@@ -36,11 +36,15 @@ _WRITERS = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Runs(Result):
-    """Runs in a file, by spec, learner and seed; source: where it lies. name: of their sweep."""
+    """Runs in a file, by spec, learner and seed; source: where it lies.
+
+    name: of their sweep. asked: the file that asks for them, as it was named; empty if not known.
+    """
 
     source: str
     name: str
     runs: tuple[Run, ...]
+    asked: str = ""
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count runs by learner and outcome, both in natural order."""
@@ -153,7 +157,12 @@ def _of_cache(path: Path) -> Any:
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
             runs = [row for row in rows if isinstance(row, Run)]
-            return Runs(source=str(path), name=request.get("name", path.stem), runs=sort_runs(runs))
+            return Runs(
+                source=str(path),
+                name=request.get("name", path.stem),
+                runs=sort_runs(runs),
+                asked=str(request.get("file", "")),
+            )
         require_format(request, kind._format, path)
         asked: Any = kind.read({name: part for name, part in request.items() if name != "format"})
         return asked.on(rows)
