@@ -89,8 +89,8 @@ def main() -> None:
     print(
         "# Tables of attacks\n\n"
         f"Printed by `make attack-tables` on {platform.system()} {platform.machine()}, Python "
-        f"{platform.python_version()}: seconds are of that machine, one core, and everything else "
-        "depends on the seeds alone. [LWE-style instances](lwe.md) explains the columns."
+        f"{platform.python_version()}: seconds depend on this machine (one core), everything "
+        "else on the seeds alone. [Attack LWE samples](lwe.md) explains the columns."
     )
     table(
         f"Attacks\n\nInstances of seeds 0 to {SEEDS - 1}. *found* counts the runs that recovered "
@@ -100,14 +100,15 @@ def main() -> None:
     )
     table(
         "A network that is trained\n\n"
-        "Two layers of width 100, 60000 steps at most. A risk of 1 is nothing learned, 0 all.",
+        "Two layers of width 100, at most 60,000 steps. Risk 1 means that nothing was learned, "
+        "0 everything.",
         "| instance | learner | steps | examples | seconds | risk, seeds 0 to 4 | solved |",
         training(),
     )
     table(
         "What named instances cost\n\n"
         "`hardness estimate NAME`: the minimum of all formulas, in log2 of operations, and the "
-        "core-SVP figure of the primal attack; a dash marks instances for which the model is not "
+        "core-SVP cost of the primal attack; a dash marks instances for which the model is not "
         "meaningful.",
         "| name | least | rop | usvp: β | d | core-SVP |",
         estimates(),

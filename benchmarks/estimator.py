@@ -296,16 +296,18 @@ def differing(every: list[Compared]) -> Iterator[str]:
 
 
 _PAGE = """\
-# Estimates beside those of lattice-estimator
+# Estimates compared with lattice-estimator
 
-Printed by `make estimator-table`. Its values are of June 2026 (commit 27a581bb), run unmodified on
-52 sets; the file `tests/data/estimator.csv` keeps them. Each row is one attack on one set under
-one model of lattice reduction, estimated [here](estimate.md) again. Rows whose block size is 40 or
-41 are left out: 40 is the smallest that lattice-estimator tries.
+Where do [estimates](estimate.md) differ from lattice-estimator, and why? `make estimator-table`
+prints this page. The values of lattice-estimator are of June 2026 (commit 27a581bb, unmodified), on
+52 sets (`tests/data/estimator.csv`). A row is one attack on one set under one model of lattice
+reduction. Rows with block size 40 or 41 are left out, because lattice-estimator tries none below.
 
-*less*, *median*, *more*: log2 of operations here less its own, the extremes and the median.
-*agree*: block sizes within 1 and log2 of operations within 0.5. *same formula*: the formula here,
-at the parameters that lattice-estimator's search ended with, gives its figure within 0.5.
+- *less*, *median*, *more*: smallest, median and largest difference in log2 of operations, the
+  estimate here minus lattice-estimator.
+- *agree*: block sizes differ by at most 1 and log2 of operations by at most 0.5.
+- *same formula*: at the point where the search of lattice-estimator ended, both formulas agree
+  within 0.5.
 
 {summary}
 
@@ -315,30 +317,40 @@ at the parameters that lattice-estimator's search ended with, gives its figure w
 
 {reasons}
 
-Each row is compared at two points. *its point*: the formula here at the parameters that its search
-ended with. *ours ... there*: its formula at the parameters found here, for `dual` and
-`dual_hybrid`; that of `usvp` is the same.
+Each row is compared at two points: *its point*, where the search of lattice-estimator ended, and
+*ours*, found here. *here* is the formula of this toolkit, *there* the formula of lattice-estimator,
+which is evaluated at our point for `dual` and `dual_hybrid`. For `usvp` both formulas are the same.
 
-*search*: its own formula is lower at the point found here: its local search did not get there.
-*formula*: its formula is not lower at the point found here, or another at its own. *range*: the
-formulas agree at its point, and the point found here has a larger block than `usvp`, which its
-hybrids do not try. *lower*: the formulas agree at its point, ours is lower at another: whether that
-is its formula or its search is not known. *flat*: costs agree, at another block size. *success*:
-under ZGSA its point has so few samples that its shape falls off a cliff within the block, which
-lattice reduction would level; with the same volume on one slope the vector does not stand out.
-*no lattice*: the lattice of its point
-is smaller than its block. *small blocks*: below 60 root Hermite factors are interpolated here, and
-it takes a step for several block sizes.
+| reason | meaning |
+|---|---|
+| *search* | its formula is lower at our point: its local search did not reach this point |
+| *formula* | its formula is not lower at our point, or the formulas differ at its point |
+| *range* | the formulas agree at its point; ours has a larger block than `usvp`, which its \
+hybrids do not try |
+| *lower* | the formulas agree at its point, and ours is lower at another; whether formula or \
+search is the cause is not known |
+| *flat* | the costs agree, at another block size |
+| *success* | under ZGSA its point has so few samples that the shape drops within the last block. \
+Lattice reduction would level the drop; with the same volume on a line, the vector does not stand \
+out |
+| *no lattice* | the lattice of its point is smaller than its block |
+| *small blocks* | below 60, root Hermite factors are interpolated here, and constant over several \
+block sizes there |
 
-Where the formulas differ: `dual_hybrid` here takes vectors by the full Gaussian heuristic, with the
-factor (pi beta)^(1/(2 beta)), of the dimension of the sieve, any number of samples up to those at
-hand, and the expected number of guesses [Arikan96]; there it is as if secrets were Gaussian, with
-as many samples as coordinates. For very sparse secrets that has a negative entropy, and its formula
-is not evaluated. `dual` there takes 2 ln 50 = 7.8 times e^D vectors, which tell samples from
-uniform ones with probability 0.976; for 0.99 it is 10.8 here, a sieve more in five rows, in two of
-which its count too is within 2% of a whole sieve. `arora-gb`
-here needs a prime q and equations that samples have a part in; behind a guess each of both
-succeeds with probability 0.99, as there. Level of success: 0.99, of `dual_hybrid` 1/2, as there.
+The formulas differ in three attacks:
+
+- `dual_hybrid`. Here, vectors have the length of the full Gaussian heuristic, with the factor
+  (pi beta)^(1/(2 beta)), in the dimension of the sieve. Any number of samples may be used, and the
+  number of guesses is the expected one [Arikan96]. There, secrets count as Gaussian, with as many
+  samples as coordinates. For very sparse secrets the entropy is then negative, and the formula is
+  not evaluated.
+- `dual`. There, 2 ln 50 = 7.8 times e^D vectors are taken, which distinguish samples from uniform
+  ones with probability 0.976. Here it is 10.8 times, for 0.99: a sieve more in five rows. In two of
+  these its own number is within 2% of a whole sieve.
+- `arora-gb`. Here, q must be prime, and the samples must lower the degree of the equations.
+
+The level of success is 0.99, and 1/2 for `dual_hybrid`, as there. Behind a guess, the guess and the
+attack each succeed with probability 0.99, as there.
 """
 
 

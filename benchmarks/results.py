@@ -23,16 +23,19 @@ ROOT = Path(__file__).parent.parent
 FILE = ROOT / "docs/examples/results.toml"
 INTRODUCTION = """# Both sides in one table
 
-Printed by `make results`: the runs of [docs/examples/results.toml](examples/results.toml), five
-instances of each problem. Certified: no statistical-query learner reaches relative risk 1/4 with
-probability 2/3 with fewer queries, when the answers may be any within 1/10; "none" where no bound
-is claimed. Risk 1 means nothing was learned, 0 everything; risks, examples and queries are medians.
-Solved: the whole 95 % interval of the risk lies below 0.05. Where queries were asked, examples are
-what the oracle drew to answer them, 2902 for each. Sees: what a
-[learner is given](learners.md#what-a-learner-sees). `mlp` is a ReLU network with one hidden layer,
-`student` an attention layer; Adam trains both. On `parity:d=24,m=3`, `mlp` from the tokens has 512
-hidden units and makes up to 15,000 steps on 200,000 examples; from z it has 100 hidden units and
-uses each example once.
+Who solves what, next to the certified bounds? Printed by `make results`: the runs of
+[docs/examples/results.toml](examples/results.toml), five instances of each problem.
+
+- *certified queries*: with fewer queries, no statistical-query learner reaches relative risk 1/4
+  with probability 2/3, in the worst case over answers within 1/10; "none": no bound is claimed.
+- *sees*: [the input of the learner](learners.md#what-a-learner-sees).
+- *solved*: runs whose whole 95 % interval of the risk lies below 0.05.
+- *risk*, *examples*, *queries*: medians. Risk 1 means that nothing was learned, 0 everything. If a
+  learner asks queries, examples are what the oracle drew to answer them, 2902 for each.
+
+`mlp` is a ReLU network with one hidden layer, `student` an attention layer; Adam trains both. On
+`parity:d=24,m=3`, `mlp` from the tokens has 512 hidden units and makes up to 15,000 steps on
+200,000 examples; from z it has 100 hidden units and uses each example once.
 """
 HEAD = ("problem", "certified queries", "learner", "sees", "solved", "risk", "examples", "queries")
 

@@ -47,9 +47,9 @@ MUST_FLAG = {
 PAGE = """\
 # Tables of the staged learner
 
-Printed by `make tables`: medians over the instances of seeds 0 to 7, one core a run.
-The error is the relative squared error on fresh examples, noise left out; before the polish on \
-held-out ones.
+How well does [`staged`](staged.md) learn, and from how many examples? Printed by `make tables`:
+medians over the instances of seeds 0 to 7, one core a run. *error* is the relative squared error on
+fresh examples without noise, *before polish* the error on held-out examples.
 """
 SIZE = "nice:m={},k=2,d={}"
 LARGE = [(2, 128), (1, 256), (1, 128), (2, 64), (1, 64), (2, 32), (1, 32)]  # the longest first
@@ -171,12 +171,12 @@ def limits() -> None:
             f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}."
         )
         table(
-            "Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.",
+            "Large dimensions\n\nTwo tokens, no budget; *error* is measured on fresh examples.",
             "| heads | d | examples | error | processor seconds | peak memory |",
             (size_row(*at, *sizes[at].result()) for at in sorted(LARGE)),
         )
         table(
-            "Budgets of seconds\n\nSeconds of the clock; the error is that on held-out examples.",
+            "Budgets of seconds\n\nSeconds of wall time; *error* is measured on held-out examples.",
             "| learner | layer | budget | used | outcome | last stage | error |",
             (budget_row(*task, future.result()[0]) for task, future in budgets),
         )

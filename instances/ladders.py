@@ -109,8 +109,7 @@ def read_ladder(path: Path) -> Ladder:
     except DamagedFile as error:
         raise UsageError(str(error)) from error
     try:
-        data = tomllib.loads(text)
-        stated = convert(data, _LadderFile)
+        stated = convert(tomllib.loads(text), _LadderFile)
         made = ladder_of(stated.specs, stated.examples, stated.seconds)
     except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
         raise UsageError(f"{path}: {one_line(error, 300)}") from error

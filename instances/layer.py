@@ -68,12 +68,39 @@ class AttentionLayer:
     ) -> "AttentionLayer":
         """Make a layer of projections of x W: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
 
-        q, k: (m, d, r). v: (m, d, s). o: (m, s, d). scale: of the logits, 1/sqrt(r) by default. bq,
-        bk: biases (m, r); bv: (m, s); bo: (d,). Biases that are not 0 need a constant: the layer
-        then takes tokens of d + 1 numbers, the last of them 1, and its last output is 0. The bias
-        of the keys adds one number to all logits of a token, so no output shows it. Raises
-        UsageError for shapes that disagree.
+        Biases that are not 0 need a constant: the layer then takes tokens of d + 1 numbers, the
+        last of them 1, and its last output is 0.
 
+        Parameters
+        ----------
+        q, k : array of shape (m, d, r)
+            Projections of queries and keys, a head each.
+        v : array of shape (m, d, s)
+            Projections of values.
+        o : array of shape (m, s, d)
+            Projections of the outputs.
+        bq, bk : array of shape (m, r), optional
+            Biases of queries and keys. That of the keys adds one number to all logits of a token,
+            so no output shows it.
+        bv : array of shape (m, s), optional
+            Biases of values.
+        bo : array of shape (d,), optional
+            Bias of the output.
+        scale : float, optional
+            Of the logits; 1/sqrt(r) if it is not given.
+
+        Returns
+        -------
+        AttentionLayer
+            Of m heads.
+
+        Raises
+        ------
+        UsageError
+            For shapes that disagree.
+
+        Examples
+        --------
         >>> q, k, v, o = np.random.default_rng(0).standard_normal((4, 2, 3, 3))
         >>> layer = AttentionLayer.from_qkvo(q, k, v, o)
         >>> bool(np.allclose(layer.theta, q @ k.transpose(0, 2, 1) / np.sqrt(3)))
@@ -120,10 +147,22 @@ class AttentionLayer:
     def from_torch(cls, module: Any) -> "AttentionLayer":
         """Make a layer of a torch.nn.MultiheadAttention, as self-attention in evaluation mode.
 
-        Or of a module with a method `layer()` that gives theta and w, (m, d, d) each. Biases stand
-        in a constant coordinate, see `from_qkvo`. Raises UsageError for another module, and for one
-        with a token of its own (`add_bias_kv`, `add_zero_attn`) or with keys or values of another
-        size.
+        Parameters
+        ----------
+        module : torch.nn.MultiheadAttention
+            Or a module with a method `layer()` that gives theta and w, (m, d, d) each. Biases stand
+            in a constant coordinate, see `from_qkvo`.
+
+        Returns
+        -------
+        AttentionLayer
+            With the module's heads.
+
+        Raises
+        ------
+        UsageError
+            For another module, and for one with a token of its own (`add_bias_kv`,
+            `add_zero_attn`) or with keys or values of another size.
         """
         torch = sys.modules.get("torch")  # who has a module has imported it
         if inspect.ismethod(own := getattr(module, "layer", None)):

@@ -319,8 +319,7 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
                 named, sha256 = parse_stored(meta["spec"]), str(meta["sha256"])
                 stated = named.linear_forms or named.refuse("linear_forms")
     elif ending == ".txt":
-        stated, table = _read_challenge(path)
-        arrays = {"a": table[:, :-1], "b": table[:, -1]}
+        stated, arrays = _read_challenge(path)
     elif ending in (".csv", ".npy"):
         table = _table(path, _named_family(path, family))
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
@@ -422,8 +421,8 @@ def _array(path: Path, name: str) -> NDArray[Any]:
     return (named or list(arrays.values()))[0]
 
 
-def _read_challenge(path: Path) -> tuple[Lwe, Ints]:
-    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: (m, n + 1); raises DamagedFile."""
+def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
+    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: its a and b; raises DamagedFile."""
     head = read_text(path, MOST_TEXT).split("\n", 4)
     try:
         if len(head) < 5:
@@ -451,7 +450,7 @@ def _read_challenge(path: Path) -> tuple[Lwe, Ints]:
             f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n "
             "columns of A and one of b, is read from .csv with its --spec"
         ) from error
-    return family, np.column_stack([np.array(parts[1:], np.int64), parts[0]])
+    return family, {"a": np.array(parts[1:], np.int64), "b": np.array(parts[0], np.int64)}
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) -> Samples:

@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from scipy.optimize import linprog
 
 from instances.sets import Symmetric
 from instances.symmetric import coefficients, python_fraction, rational
-
-Ball = Any  # flint.arb: the package has no types
 
 
 @dataclass(frozen=True, kw_only=True)

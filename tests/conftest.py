@@ -32,8 +32,10 @@ from hypothesis import settings  # noqa: E402
 import cli  # noqa: E402
 from hardness.api import progress  # noqa: E402
 from hardness.learners import remote  # noqa: E402
-from hardness.oracles import clock  # noqa: E402
+from hardness.oracles import Budget, clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
+from hardness.runs.registry import parse_learner  # noqa: E402
+from hardness.runs.run import Run, run  # noqa: E402
 from instances.coded import CodedExamples  # noqa: E402
 from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
@@ -172,6 +174,11 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def learn(learner: str, spec: str, seed: int = 0, **budget: Any) -> Run:
+    """Run a learner on the instance of a spec that a seed gives, within a budget."""
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
 def script(path: str | Path) -> Any:

@@ -79,14 +79,18 @@ def test_the_commands_of_the_questions_are_run_on_their_pages():
 
 DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
-# Pages whose commands and examples take several seconds: by `make test-slow`.
+# Pages whose commands or examples take half a second or more: by `make test-slow`.
 LONG = {
-    *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
+    *("docs/bounds-as-formulas.md", "docs/estimating.md", "docs/families/beyond.md"),
+    *("docs/families/random-layers.md", "docs/in-context.md", "docs/least.md"),
+    *("docs/membership.md", "docs/questions.md", "docs/reports.md", "docs/spectra.md"),
+    "docs/staged.md",
     *(f"docs/learners/{name}.md" for name in ("attacks", "regression")),
     *("docs/finite.md", "docs/growth.md", "docs/lwe.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),
-    *("docs/tutorials/questions/my-layer.md", "docs/tutorials/questions/how-many-examples.md"),
+    *("docs/tutorials/questions/my-class.md", "docs/tutorials/questions/my-layer.md"),
+    "docs/tutorials/questions/how-many-examples.md",
 }
 
 

@@ -128,7 +128,8 @@ def test_vacuous_bounds_are_marked(made):
 def test_files_are_read_again(made, tmp_path):
     certificate, path = made["certify"], tmp_path / "c.json"
     certificate.save(path)
-    assert h.Certificate.load(path) == certificate
+    loaded = h.Certificate.load(path)
+    assert (loaded, repr(loaded)) == (certificate, repr(certificate))
     for source in (certificate, certificate.to_dict(), path, str(path)):
         assert h.check(source) == made["check"]
     path.write_text(path.read_text().replace('"35"', '"36"'))
@@ -283,6 +284,7 @@ def test_what_does_not_fit_is_one_line(wrong, said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_may_use_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

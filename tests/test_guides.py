@@ -16,7 +16,7 @@ from hardness.runs import registry
 from instances import parse
 from instances.errors import Refuted
 from instances.family import OFFERS
-from instances.spec import FAMILIES, OWN
+from instances.spec import FAMILIES
 from tests import test_matrix as matrix
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -70,18 +70,6 @@ def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tm
         matrix.refused_or_honest(learner, spec)
     matrix.reproducible("lowdegree:degree=1", spec)
     conjunction["tests/instances/test_conjunction.py"].test_the_label_is_the_conjunction()
-
-
-@pytest.mark.parametrize("more", ["t=1", "t=2,noise=0.1"])
-def test_the_second_family_of_the_guide_has_the_properties_of_all(more, tmp_path):
-    OWN.clear()
-    spec = parse(f"{DOCS}/examples/exact_count.py:ExactCount:d=8,m=3,{more}").spec
-    matrix.test_certificates_check_and_sampling_agrees(spec)
-    matrix.test_streams_do_not_depend_on_the_cut(spec)
-    matrix.test_a_folder_holds_the_stream(spec, "npz", tmp_path)
-    for learner in ("queries", "flips", "student:steps=200,batch=64"):
-        matrix.refused_or_honest(learner, spec)
-        matrix.reproducible(learner, spec)
 
 
 def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):

@@ -22,7 +22,9 @@ QUICK = {
 }
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "curves")) for n in QUICK]
+)
 def test_a_study_is_printed_kept_and_drawn_again(hardness, name, tmp_path):
     line = ["icl", name, *QUICK[name].split()]
     found = hardness(*line, "--json", "--out", tmp_path / "x")

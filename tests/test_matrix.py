@@ -43,6 +43,7 @@ SPECS = [
     "lwe:n=2,q=4,sigma=1",
     "lpn:n=10,h=3,noise=0.1",
     "docs/examples/signed_majority.py:SignedMajority:d=7,m=3",
+    "docs/examples/exact_count.py:ExactCount:d=8,m=3,t=1",
 ]
 THERE = {*(parse(spec).name for spec in SPECS), "teacher"}
 SPECS += [FAMILIES[name].example for name in FAMILIES if name not in THERE]

@@ -1,6 +1,7 @@
 """Mistakes: each is answered by one line with the cure and an exit code; nothing is left.
 
-Numbers are read in one place, of which tests/test_arguments.py has the mistakes.
+Numbers and specs are read in one place each, of which tests/test_arguments.py and
+tests/test_specs.py have the mistakes.
 """
 
 import contextlib
@@ -33,7 +34,6 @@ MISTAKES = """\
 2 certify parity d=8 m=2 | arguments (d=8 m=2): see `hardness certify -h`
 2 certify parity:d=8,m=2 --tau x | number
 2 certify parity:d=8,m=2 --tua 0.1 | --tau
-2 certify profile:g=[3,3,3,3],d=8,m=3 | which is constant
 2 certify profile:g=majority,d=8,m=3 --gamma 0 | gamma
 2 certify | SOURCE
 2 certify nowhere.py:Family | no such file
@@ -125,7 +125,6 @@ MISTAKES = """\
 2 estimate nosuch | 'nosuch': `hardness estimate` lists all
 2 estimate nice:m=2,k=2,d=8 | nice lacks `linear_forms`
 2 estimate lwe:n=30 | lwe needs q
-2 estimate lwe:n=30,q=521 | it needs sigma=
 2 estimate toy-80 --attack primal | known: arora-gb
 2 estimate toy-80 --model foo | known: abfksw20
 2 estimate toy-80 --find n=20..30 | --find and --bits go together
@@ -192,8 +191,6 @@ MISTAKES = """\
 2 learn elimniation parity:d=8,m=2 | did you mean 'elimination'
 1 learn student:heads=100000 parity:d=1000,m=2 | memory
 1 learn lowdegree:degree=9 parity:d=64,m=2 | memory
-2 learn staged:mode=fast nice:m=2,k=2,d=8 | practical or paper
-2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads must be at least 0, got -1
 2 learn trivial parity:d=8,m=2 --budget-examples 1.5 | an integer such as 200 or 2e4
 2 learn nowhere.py:Learner parity:d=8,m=2 | no such file: nowhere.py
 2 learn mine.py parity:d=8,m=2 | path.py:Name
@@ -207,9 +204,6 @@ MISTAKES = """\
 2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
 2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
-2 learn elimination parity:d=8,d=9,m=2 | given twice
-2 learn elimination parity:d=eight,m=2 | an integer such as
-2 learn lowdegree:deg=3 parity:d=8,m=2 | did you mean 'degree'
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 only applies to --teacher FILE
@@ -243,7 +237,6 @@ MISTAKES = """\
 1 report c.json --out r.html | holds no runs
 2 spectrum --out spectrum.json parity:d=28,m=3 | d must be at most 27, got 28
 2 spectrum --out spectrum.json parity:d=64,m=3 --learner elimination | 2^63
-2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimniation | did you mean 'elimination'
 2 spectrum --out spectrum.json profile:g=majority,d=8,m=3 --learner elimination | cannot run on
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimination --draws 5000 \
   | between 2 and 4096
@@ -263,7 +256,6 @@ MISTAKES = """\
 2 sweep few.toml --fresh | --fresh needs --out
 2 sweep few.toml --backend dask | --scheduler tcp://HOST:PORT
 1 sweep few.toml --out notes.txt | notes.txt holds no runs
-2 verify profile:g=h,d=8,m=3 | g must be majority
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean

@@ -49,12 +49,6 @@ def test_a_command_works(hardness, signed, lines):
     assert LINES[lines] in said
 
 
-def test_a_command_names_the_capability_that_is_missing(hardness, signed):
-    found = hardness("estimate", SPEC)
-    assert found.code == 2
-    found.one_line("signed-majority lacks `linear_forms`", "take ")
-
-
 def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed):
     over = ("signed.py:SignedMajority:m=3", "--over", "d=5,6", "--seeds", 1, "--jobs", 2)
     over += ("--learner", "zero.py:zero")

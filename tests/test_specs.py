@@ -58,18 +58,10 @@ def test_no_text_does_anything_but_parse_or_be_refused(text, letter, place):
 
 # ---- what is refused
 
-NO_PROFILES = [
-    "x",
-    "h",
-    "1",
-    "exactly(1)",
-    "h**2",
-    "parity+0.1*majority",
-    "mod(0)",
-    "mod(-1)",
-    "mod",
-]
-NO_PROFILES += ["threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"]
+NO_PROFILES = (
+    *("x", "h", "1", "exactly(1)", "h**2", "parity+0.1*majority", "mod(0)", "mod(-1)", "mod"),
+    *("threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"),
+)
 
 GONE = [
     (
@@ -151,6 +143,7 @@ LEARNERS = [
     *((text, "must be ") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
     ("modlinear:checks=7", "must be at least 8, got 7"),
     ("staged:mode=theory", "practical or paper"),
+    ("staged:heads=-1", "heads must be at least 0, got -1"),
     *((f"mine.py{end}", "must be path.py:Name") for end in ("", ":", ":9x")),
     *((text, "must be path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
 ]

@@ -17,32 +17,30 @@ from instances.spec import FAMILIES
 
 INTRODUCTION = """# Lower bounds, assumptions, attacks
 
-Three kinds of answers to how hard a family is, at one size each:
+How hard is a family, and how is this known? For one size of each family there are three answers:
 
 - *Lower bounds*: what a certificate proves about [statistical-query learners](certificates.md) and
   [named learners](named.md), without any assumption.
 - *Assumption*: what a fast learner would refute. The reduction
-  [from `lwr` to LWE](reductions.md#what-a-learner-would-break) has every number explicit. The cost
-  of that LWE is estimated. If this cost is small, as at the size below, the reduction shows little.
-  [Other reductions](reductions.md) turn samples of LWE, LWR and LPN into examples.
-- *Attacks*: the attack with the lowest [estimated](estimate.md) cost, and algorithms that are
-  known to learn the family. The words behind a cost say how it is known: by an exact count of an
-  algorithm's operations, by a formula or by a model. "None estimated" shows nothing about hardness;
-  [which bound applies to whom](binding.md) has measured runs.
+  [from `lwr` to LWE](reductions.md#what-a-learner-would-break) has every number explicit, and the
+  cost of its LWE problem is estimated. If this cost is small, as below, the reduction shows little.
+- *Attacks*: the attack with the lowest [estimated](estimate.md) cost, and algorithms that are known
+  to learn the family. In brackets: whether a cost is an exact count, a formula or a model. "None
+  estimated" shows nothing about hardness; [other runs](binding.md) are measured.
 
-What the lower bounds count:
+The lower bounds count
 
-- `stat-queries`, `csq-queries` (queries to STAT(1/10)), `information-floor` (examples) and
-  `kernel-features` (features that are chosen without labels): relative risk 1/4 with probability
-  2/3 needs at least this number.
-- `gd-noise-steps`: that risk and probability need at least this number of steps, if each gradient
-  is clipped to norm 1 and gets fresh normal noise of deviation 1/100 in each coordinate. It says
-  nothing about training without this noise.
-- `low-degree-examples`: with fewer examples no polynomial of the printed degree tells the labels of
-  a random member from random labels by one standard deviation. It says nothing about a risk or
-  about other tests. `low-degree-examples-open` counts informative examples alone.
+- `stat-queries`, `csq-queries`: queries to STAT(1/10); `information-floor`: examples;
+  `kernel-features`: features chosen without labels. Relative risk 1/4 with probability 2/3 needs at
+  least this number.
+- `gd-noise-steps`: steps for the same risk and probability, if each gradient is clipped to norm 1
+  and gets fresh normal noise of standard deviation 1/100 in each coordinate. It says nothing about
+  training without this noise.
+- `low-degree-examples`: with fewer examples, no polynomial of the printed degree distinguishes the
+  labels of a random member from random labels by one standard deviation. It says nothing about a
+  risk or about other tests. `low-degree-examples-open` counts informative examples alone.
 
-Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
+Each answer names its command: `certify` is `hardness certify SPEC` with the spec of its row.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
 """
 LABELS = "[21](mathematics.md#21-parities-among-random-heads)"

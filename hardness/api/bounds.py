@@ -132,7 +132,7 @@ def certify(
             raise UsageError(f"{_flag(wrong)} needs --about")
         if steps is not None:
             raise UsageError("--steps needs --about gd")
-        return _certified(source, named, terms, {"members": members, "centred": centred})
+        return _certified(source, named, terms, members, centred)
     usual = BoundParameters()
     one_of("about", about, ABOUT)
     for name in ("tau", "vstat", "gamma"):
@@ -146,9 +146,6 @@ def certify(
 def _flag(name: str) -> str:
     """Name a parameter as the command line does."""
     return f"--{name.replace('_', '-')}"
-
-
-_LISTED = {"members": None, "centred": False}  # what is of listed members alone
 
 
 def _terms(vstat: int, **given: Any) -> "BoundParameters":
@@ -227,7 +224,7 @@ def bound(
     if solve is None:
         named = isinstance(source, str) and kind and ":" not in text
         source = kind.example if named else source
-        return lower.Bound(certificate=_certified(source, text[:80], terms, dict(_LISTED)))
+        return lower.Bound(certificate=_certified(source, text[:80], terms))
     if kind is None:
         raise UsageError(
             f"{text[:80]}: --solve takes a built-in family, as parity:d=9; of a class of your own, "
@@ -257,7 +254,11 @@ def power(name: str, value: Any) -> int:
 
 
 def _certified(
-    source: "Source", named: str, terms: "BoundParameters", listed: dict[str, Any]
+    source: "Source",
+    named: str,
+    terms: "BoundParameters",
+    members: int | None = None,
+    centred: bool = False,
 ) -> "Certificate":
     """Certify a family by its formulas where it has them, else listed members by their tables."""
     from hardness.bounds import certify as made_of
@@ -266,20 +267,18 @@ def _certified(
     from hardness.bounds.members import read_members
     from hardness.report.certificate import why_nothing
 
-    what = read_members(sources.functions(source), listed["members"])
+    what = read_members(sources.functions(source), members)
     if what is None:
         family = sources.target(source)[0]
         if certified_problem(family):
-            for name, usual in _LISTED.items():
-                if listed[name] != usual:
-                    raise UsageError(
-                        f"--{name} does not apply to {named}: it is a spec or an instance"
-                    )
+            if members is not None or centred:
+                name = "centred" if members is None else "members"
+                raise UsageError(f"--{name} does not apply to {named}: it is a spec or an instance")
             return made_of(family, terms)
-        what = enumerated(family, listed["members"])
+        what = enumerated(family, members)
     size = len(what.names) << what.n
     with progress.counted(size, "evaluating members") as bar:
-        made = made_of(what, terms, centred=listed["centred"], progress=bar)
+        made = made_of(what, terms, centred=centred, progress=bar)
     if made.vacuous:
         why = why_nothing(made) or (
             "no two members are known to have a correlation of at most 1/2, and no bound on "

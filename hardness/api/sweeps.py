@@ -44,7 +44,7 @@ def sweep(
     backend : {"local", "dask"}
         Who does the runs.
     scheduler : str, optional
-        Of "dask": the address tcp://HOST:PORT of a cluster of yours.
+        Of "dask": the address tcp://HOST:PORT of your cluster.
     jobs : int, optional
         The number of processes; all cores if it is not given.
 
@@ -69,7 +69,7 @@ def sweep(
     from hardness.api import progress
     from hardness.runs.cache import Cache
     from hardness.runs.jobs import in_cache
-    from hardness.runs.results import Runs, sort_runs
+    from hardness.runs.results import Runs, sort_texts
     from hardness.runs.sweep import read_sweep
 
     switch("dry_run", dry_run)
@@ -96,8 +96,8 @@ def sweep(
                 progress.note(f"{many} runs found in {path}, which are not done again")
             named = {} if isinstance(file, Mapping) else {"file": str(file)}
             runner.cache.ask(asked.filed() | named)
-        runs = sort_runs(runner.run(works))
-    return Runs(source=str(path or ""), name=asked.name, runs=runs)
+        texts = sort_texts(text for _, text in runner.texts(works))
+    return Runs(source=str(path or ""), name=asked.name, texts=texts)
 
 
 def _file_of_runs(path: Path) -> Path:

@@ -28,15 +28,16 @@ def require_uniform(family: Family) -> None:
     >>> from instances import parse
     >>> require_uniform(parse("parity:d=8,m=3"))
     """
-    listed = family.members() if family.size and family.size <= MOST_MEMBERS else None
-    if built_in(family) or listed is None or family.size is None:
+    size = 0 if built_in(family) else family.size or 0
+    listed = family.members() if 0 < size <= MOST_MEMBERS else None
+    if listed is None:
         return
     from scipy.stats import binom
 
     if coded := family.factor:
         listed = iter(coded.listed_members(MOST_MEMBERS))
         _require_functions(coded)
-    size, members = family.size, {secret: i for i, secret in enumerate(listed)}
+    members = {secret: i for i, secret in enumerate(listed)}
     enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
     draws = min(_MAX_DRAWS, max(_MIN_DRAWS, enough))
     rng = generator(0, "uniform", family.seed_spec)

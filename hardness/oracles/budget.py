@@ -12,7 +12,7 @@ import msgspec
 
 from hardness.oracles import clock
 from instances.arguments import integral, real
-from instances.errors import require
+from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "values", "seconds"]
 _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
@@ -47,11 +47,12 @@ class Budget:
             if (given := getattr(self, name)) is None:
                 continue
             found = real(f"a budget of {name}", given)
+            if not 0 < found <= _LONGEST:
+                raise UsageError(
+                    f"a budget of {name} must be above 0 and at most {_LONGEST:g}, got {found:g}; "
+                    "leave it out for none"
+                )
             object.__setattr__(self, name, found)
-            wanted = (
-                f"must be above 0 and at most {_LONGEST:g}, got {found:g}; leave it out for none"
-            )
-            require(0 < found <= _LONGEST, f"a budget of {name} {wanted}")
 
     @property
     def needs_process(self) -> bool:

@@ -89,7 +89,7 @@ class AttackResult(Record, frozen=True, kw_only=True):
 
     @property
     def samples(self) -> float | None:
-        """The median of the samples that its runs used; None where none says so."""
+        """The median of the samples that its runs used; None where none reports it."""
         used = [run.details["samples"] for run in self.runs if "samples" in run.details]
         return median(used) if used else None
 

@@ -2,10 +2,12 @@
 
 import gc
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,12 @@ COUNTED = ("none", "examples", "queries", "values")  # what ends a run everywher
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
 _AT_ONCE = 256  # rows
 _OF_OTHERS = ("family", "learner_name", "reproducible")  # columns that follow from another
-_FEW = ("machine", "family_revision", "learner_revision")  # columns of few different values
+_REPEATED = ("spec", "learner", "outcome", "limited_by")  # columns of few different values
+# Columns of few different values together.
+_SETTINGS = (
+    *("machine", *(f"budget_{name}" for name in BUDGET)),
+    *("oracle", "tau", "family_revision", "learner_revision"),
+)
 # The columns of a run in a table, in their order, before the parameters of specs.
 COLUMNS = (
     *("learner", "spec", "seed", "passed", "solved", "outcome", "limited_by", "reproducible"),
@@ -65,60 +72,73 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
 
     from instances.result import dtype
 
-    rows = list(runs)
-
-    def column(values: Sequence[Any]) -> Any:
+    def packed(values: Sequence[Any]) -> Any:
+        """Pack numbers of one kind as an array; numpy reads None as NaN, which no JSON has."""
         kinds = set(map(type, values))
-        if kinds in ({float}, {float, type(None)}):  # numpy reads None as NaN, which no JSON has
-            found = np.array(values, np.float64)
-            return pd.arrays.FloatingArray(found, np.isnan(found))
+        if float in kinds and kinds <= {float, type(None)}:
+            return np.array(values, np.float64)
         with suppress(OverflowError):
             if kinds == {int}:
-                return pd.array(np.array(values, np.int64), dtype="Int64")
+                return np.array(values, np.int64)
+        return values
+
+    def column(parts: Sequence[Any]) -> Any:
+        """Make a column of its parts, some packed; integers beside nothing stay integers."""
+        kinds = {getattr(part, "dtype", object) for part in parts}
+        if kinds == {np.dtype(np.float64)}:
+            found = np.concatenate(parts)
+            return pd.arrays.FloatingArray(found, np.isnan(found))
+        if kinds == {np.dtype(np.int64)}:
+            return pd.array(np.concatenate(parts), dtype="Int64")
+        lists = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
+        values = [None if one != one else one for some in lists for one in some]
         return pd.array(values, dtype=dtype(values))
 
-    def few(values: list[Any]) -> Callable[..., Any]:
-        """Take values of which few differ: what makes columns of them looks at each once."""
-        different = list(dict.fromkeys(values))
-        index = {value: i for i, value in enumerate(different)}
-        places = np.fromiter(map(index.__getitem__, values), np.intp, len(values))
-        return lambda change=lambda one: one: column(list(map(change, different))).take(places)
-
     limits = attrgetter(*BUDGET)
-    held: dict[str, Callable[[Any], Any]] = {
-        name: attrgetter(name) for name in COLUMNS if name not in _OF_OTHERS
-    } | {
-        "budget": lambda row: limits(row.budget),
-        "oracle": lambda row: row.details.get("oracle"),
-        "tau": lambda row: row.details.get("tau"),
-        "family_revision": lambda row: row.revisions.get("family"),
-        "learner_revision": lambda row: row.revisions.get("learner"),
+
+    def settings(row: Any) -> tuple[Any, ...]:
+        """Give the values of `_SETTINGS`."""
+        details, revisions = row.details, row.revisions
+        answered = details.get("oracle"), details.get("tau")
+        revised = revisions.get("family"), revisions.get("learner")
+        return (row.machine, *limits(row.budget), *answered, *revised)
+
+    indexes = {name: defaultdict[Any, int]() for name in (*_REPEATED, "settings")}
+    for index in indexes.values():
+        index.default_factory = index.__len__  # values are numbered as they come
+    names = [name for name in COLUMNS if name not in (*_OF_OTHERS, "machine")]
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    places = {name: [np.empty(0, np.intp)] for name in indexes}
+    get, left = attrgetter(*names), iter(runs)
+    while some := list(islice(left, _AT_ONCE)):  # all of a few rows while they are in the cache
+        read = dict(zip(names, zip(*map(get, some), strict=True), strict=True))
+        for name, values in (read | {"settings": tuple(map(settings, some))}).items():
+            if name in indexes:
+                numbered = map(indexes[name].__getitem__, values)
+                places[name].append(np.fromiter(numbered, np.intp, len(some)))
+            else:
+                parts[name].append(packed(values))
+    taken = {name: np.concatenate(arrays) for name, arrays in places.items()}
+
+    def few(name: str, change: Callable[[Any], Any] = lambda one: one) -> Any:
+        """Make a column of what follows from values of which few differ: of each once."""
+        return column([packed([*map(change, indexes[name])])]).take(taken[name])
+
+    made: dict[str, Any] = dict.fromkeys((*COLUMNS, *_SETTINGS[1:])) | {
+        "spec": few("spec"),
+        "learner": few("learner"),
+        "family": few("spec", lambda one: one.partition(":")[0]),
+        "learner_name": few("learner", name_of),
+        "outcome": few("outcome", lambda one: one.value),
+        "limited_by": few("limited_by"),
+        "reproducible": few("limited_by", COUNTED.__contains__),
     }
-    lists: dict[str, list[Any]] = {name: [] for name in held}
-    for start in range(0, len(rows), _AT_ONCE):  # all of a few rows while they are in the cache
-        part = rows[start : start + _AT_ONCE]
-        for name, get in held.items():
-            lists[name].extend(map(get, part))
-    spec, learner, outcome, end, budget = (
-        few(lists.pop(name)) for name in ("spec", "learner", "outcome", "limited_by", "budget")
-    )
-    after = (*(f"budget_{name}" for name in BUDGET), "oracle", "tau", *_FEW[1:])
-    made: dict[str, Any] = dict.fromkeys((*COLUMNS, *after)) | {
-        "spec": spec(),
-        "learner": learner(),
-        "family": spec(lambda one: one.partition(":")[0]),
-        "learner_name": learner(name_of),
-        "outcome": outcome(lambda one: one.value),
-        "limited_by": end(),
-        "reproducible": end(COUNTED.__contains__),
-    }
-    made |= {f"budget_{name}": budget(itemgetter(i)) for i, name in enumerate(BUDGET)}
-    made["tau"] = few(lists.pop("tau"))(lambda tau: _plain(tau_of(tau)))
-    made |= {name: few(lists.pop(name))() for name in (*_FEW, "oracle")}
-    made |= {name: column(values) for name, values in lists.items()}
-    specs = {row.spec: parameters_of(row.spec) for row in rows}
+    made |= {name: few("settings", itemgetter(i)) for i, name in enumerate(_SETTINGS)}
+    made["tau"] = few("settings", lambda one: _plain(tau_of(one[_SETTINGS.index("tau")])))
+    made |= {name: column(parts[name]) for name in names if name not in indexes}
+    specs = {spec: parameters_of(spec) for spec in indexes["spec"]}
     for name in dict.fromkeys(name for one in specs.values() for name in one):
-        values = spec(lambda one: _plain(specs[one].get(name)))  # noqa: B023
+        values = few("spec", lambda one: _plain(specs[one].get(name)))  # noqa: B023
         made[f"param_{name}" if name in made else name] = values
     return pd.DataFrame(made)
 

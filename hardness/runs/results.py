@@ -1,17 +1,20 @@
 """What a command wrote, read again: `read_runs` opens its file or folder."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from hardness.oracles import Budget
 from hardness.runs.attack import Attacks
 from hardness.runs.cache import NAME, Cache, is_cache
 from hardness.runs.columns import BUDGET, natural, no_cycles, runs_frame
 from hardness.runs.comparison import Comparison
-from hardness.runs.jobs import record_of
+from hardness.runs.jobs import record_of, text_of
 from hardness.runs.least import Least, Threshold
 from hardness.runs.record import Record
 from hardness.runs.run import Run
@@ -24,11 +27,14 @@ from instances.result import Result, TableRow
 if TYPE_CHECKING:
     from os import PathLike
 
+    import numpy as np
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
 _RESULTS: dict[str, type[Record]] = {
     kind._format.partition("/")[0]: kind for kind in (Comparison, Least, Stress, Attacks)
 }
+_THRESHOLD = '{"kind": "Threshold"'
 _WRITERS = (
     "name the folder or the file that compare, least, stress, attack, learn or sweep wrote at --out"
 )
@@ -36,15 +42,27 @@ _WRITERS = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Runs(Result):
-    """Runs in a file, by spec, learner and seed; source: where it lies.
+    """Runs in a file, by spec, learner and seed; source: where it lies. name: of their sweep.
 
-    name: of their sweep. asked: the file that asks for them, as it was named; empty if not known.
+    texts: of their JSON, in this order. A table is made of them without a million runs in memory.
+    asked: the file that asks for them, as it was named; empty where that is not known.
     """
 
     source: str
     name: str
-    runs: tuple[Run, ...]
+    texts: tuple[str, ...]
     asked: str = ""
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs; raises DamagedFile where one has fields of other types."""
+        with no_cycles():
+            return tuple(self._each())
+
+    def _each(self) -> Iterator[Run]:
+        with damage(Path(self.source)):
+            for text in self.texts:
+                yield record_of(Run, text)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count runs by learner and outcome, both in natural order."""
@@ -73,7 +91,7 @@ class Runs(Result):
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of all runs: one row a run."""
-        return runs_frame(self.runs)
+        return runs_frame(self._each())
 
     def _rows(self) -> list[TableRow]:
         from pandas import isna
@@ -153,25 +171,20 @@ def read_runs(path: "str | PathLike[str]") -> Any:
 
 def _of_cache(path: Path) -> Any:
     with Cache(path, writes=False) as cache, damage(path), no_cycles():
-        request, rows = cache.request or {}, list(map(_row, cache.texts()))
+        request = cache.request or {}
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
-            runs = [row for row in rows if isinstance(row, Run)]
-            return Runs(
-                source=str(path),
-                name=request.get("name", path.stem),
-                runs=sort_runs(runs),
-                asked=str(request.get("file", "")),
-            )
+            texts = (text for text in cache.texts() if not text.startswith(_THRESHOLD))
+            name = request.get("name", path.stem)
+            file = str(request.get("file", ""))
+            return Runs(source=str(path), name=name, texts=sort_texts(texts), asked=file)
         require_format(request, kind._format, path)
         asked: Any = kind.read({name: part for name, part in request.items() if name != "format"})
-        return asked.on(rows)
+        return asked.on(map(_row, cache.texts()))
 
 
 def _row(text: str) -> Record:
-    if text.startswith('{"kind": "Threshold"'):
-        return record_of(Threshold, text)
-    return record_of(Run, text)
+    return record_of(Threshold if text.startswith(_THRESHOLD) else Run, text)
 
 
 def _of_json(path: Path) -> Any:
@@ -180,26 +193,43 @@ def _of_json(path: Path) -> Any:
     name = str(data.get("format")).partition("/")[0]
     if name == "hardness-runs":
         with damage(path):
-            runs = [Run.read(one) for one in data["runs"]]
-            return Runs(source=str(path), name=data["name"], runs=sort_runs(runs))
+            texts = [text_of(Run.read(one)) for one in data["runs"]]
+            return Runs(source=str(path), name=data["name"], texts=sort_texts(texts))
     kind = Run if "format" not in data and "learner" in data else _RESULTS.get(name)
     if kind is None:
         raise DamagedFile(f"{path} holds no runs: {_WRITERS}")
     return kind.load(path)
 
 
-def sort_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Sort runs by spec and learner in natural order, budget and seed."""
-    runs, limits = list(runs), attrgetter(*(f"budget.{name}" for name in BUDGET))
+class _Place(msgspec.Struct):
+    """What runs are sorted by."""
 
-    def ranks(values: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, int]:
-        return {value: i for i, value in enumerate(sorted(set(values), key=key))}
+    spec: str
+    learner: str
+    budget: msgspec.Raw
+    seed: int
 
-    specs = ranks((run.spec for run in runs), natural)
-    learners = ranks((run.learner for run in runs), natural)
-    budgets = ranks(map(limits, runs), lambda most: [(n is None, n or 0) for n in most])
 
-    def place(run: Run) -> tuple[int, ...]:
-        return specs[run.spec], learners[run.learner], budgets[limits(run)], run.seed
+def sort_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Sort texts of runs by spec and learner in natural order, budget and seed."""
+    import numpy as np
 
-    return tuple(sorted(runs, key=place))
+    every = list(texts)
+    rows = [*map(msgspec.json.Decoder(_Place).decode, every)]
+
+    def ranks(values: Iterable[Any], key: Callable[[Any], Any]) -> "NDArray[np.intp]":
+        values = list(values)
+        ranked = {value: i for i, value in enumerate(sorted(set(values), key=key))}
+        return np.fromiter(map(ranked.__getitem__, values), np.intp, len(values))
+
+    def limits(budget: bytes) -> list[tuple[bool, float]]:
+        read = msgspec.json.decode(budget, type=Budget)
+        return [(most is None, most or 0) for most in map(read.__getattribute__, BUDGET)]
+
+    places = (
+        ranks((row.seed for row in rows), int),
+        ranks((bytes(row.budget) for row in rows), limits),
+        ranks((row.learner for row in rows), natural),
+        ranks((row.spec for row in rows), natural),
+    )
+    return tuple(map(every.__getitem__, np.lexsort(places).tolist()))

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
@@ -169,10 +168,7 @@ class Run(Record, frozen=True, kw_only=True):
 
         Of a user's learner the time that its predictions took counts too: it could learn there.
         """
-        predicting = self.details.get("predict_seconds", 0.0)
-        if not isinstance(predicting, int | float) or not 0 <= predicting <= float_info.max:
-            return True
-        most = self.budget.seconds
+        predicting, most = self.details.get("predict_seconds", 0.0), self.budget.seconds
         return most is not None and self.seconds + predicting > OVERTIME * most
 
     @property

@@ -24,13 +24,14 @@ from hardness.attacks.lattice import LARGEST_BLOCK, STRATEGIES, dropped_coordina
 from hardness.attacks.restricted import Restricted
 from hardness.learners import Outcome
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs import attacks_on, run
+from hardness.runs import attacks_on
 from hardness.runs.distinguish import Uniform
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import attempt
 from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import samples
 from instances.secrets import Secrets
+from tests.conftest import learn
 
 SEARCHES = [
     ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4"),
@@ -85,10 +86,6 @@ NOTHING_THERE = [  # too small to be told from coins by chance
     ("dual", "lwe:n=5,q=101,sigma=1,secret=ternary"),
     ("dual:zeta=5,weight=2", "lwe:n=12,q=113,sigma=2,secret=binary,h=3"),
 ]
-
-
-def learn(learner, spec, seed=0, **budget):
-    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
 def attack(learner, source, meter=None, seed=0):

@@ -11,11 +11,10 @@ import pytest
 from hardness.attacks.dual import Dual, ReducedSamples, Sums, lattice
 from hardness.attacks.lattice import reduce
 from hardness.learners import Outcome
-from hardness.oracles import Budget
-from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import ToolkitError, limits, parse
 from instances.samples import draw_samples
+from tests.conftest import learn
 
 SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
 TERNARY = "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"
@@ -26,10 +25,6 @@ def drawn(spec, count=60, seed=0):
     instance = parse(spec).instance(seed)
     secret = instance.family.to_linear(instance.hidden.secret)
     return draw_samples(instance, count), np.array(secret)
-
-
-def learn(learner, spec, seed=0, **budget):
-    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
 # ---- rows and sums
@@ -105,11 +100,16 @@ def test_a_mean_that_is_not_0_is_taken_out():
 @pytest.mark.parametrize(
     ("learner", "spec"),
     [
-        ("dual", "lwe:n=10,q=254,sigma=2,secret=ternary"),
         ("dual", "lwe:n=8,q=263,sigma=1,secret=gaussian,spread=1"),
-        ("dual:zeta=20,weight=3", SPARSE),
         ("dual:zeta=12,weight=3", TERNARY),
         ("dual:zeta=8,weight=8", "lwr:n=16,q=256,p=64,secret=binary"),
+        *(
+            pytest.param(*one, marks=pytest.mark.weekly)
+            for one in (
+                ("dual", "lwe:n=10,q=254,sigma=2,secret=ternary"),
+                ("dual:zeta=20,weight=3", SPARSE),
+            )
+        ),
     ],
 )
 def test_planted_secrets_are_found(learner, spec):

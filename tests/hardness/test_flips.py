@@ -11,14 +11,10 @@ from scipy.stats import binom
 from hardness.learners import Outcome
 from hardness.learners.flips import hidden_set, times_for_flips
 from hardness.oracles import Budget, Meter, ValueOracle
-from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from instances import parse
 from instances.streams import generator
-
-
-def learn(learner, spec, seed=0, **budget):
-    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+from tests.conftest import learn
 
 
 @dataclass
@@ -56,13 +52,6 @@ def test_flips_find_the_set_of_every_profile(places):
             assert hidden_set(f, places, rng, first_step=True) == wanted
             assert f.count == places + 1
     assert hidden_set(lambda z: np.ones(len(z)), places, rng) is None
-
-
-def test_a_parity_takes_d_values():
-    found = learn("flips", "parity:d=1000,m=21", values=1001)
-    assert (found.secret_recovered, found.outcome) == (True, Outcome.SOLVED)
-    assert found.membership_queries == 1000
-    assert learn("flips", "parity:d=1000,m=21", values=999).outcome is Outcome.VALUES_SPENT
 
 
 def test_majorities_of_answers_are_right_with_their_confidence():

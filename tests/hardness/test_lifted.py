@@ -7,13 +7,11 @@ import pytest
 
 from hardness.learners import Outcome
 from hardness.learners.lifted import Cubic, FirstOrder, LeastSquares, tensor
-from hardness.oracles import Budget
 from hardness.report.run import run_words
-from hardness.runs import run
-from hardness.runs.registry import parse_learner
 from instances import AttentionLayer, parse
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator
+from tests.conftest import learn
 
 SMALL = [(2, 1), (2, 2), (2, 3), (3, 3), (5, 2), (2, 4), (4, 3), (5, 4)]
 
@@ -39,10 +37,6 @@ def solved(features, x, y, cut=10**9):
         rows = features(x[part]).reshape(-1, features.count)
         sums.add(rows, y[part].reshape(-1, x.shape[2]))
     return sums.solve()
-
-
-def learn(learner, spec, seed=0, **budget):
-    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
 @pytest.mark.parametrize("make", [Cubic, FirstOrder])

@@ -35,6 +35,7 @@ def test_every_picture_of_the_docs_is_listed():
     assert len(PICTURES) <= 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "picture", [p for p in PICTURES if p.figure], ids=lambda picture: picture.image
 )
@@ -63,6 +64,7 @@ def test_quick_numbers_are_what_their_command_makes(hardness, picture):
     assert not _same({**made, "spec": "another"}, stored)
 
 
+@pytest.mark.slow
 def test_numbers_are_made_in_a_scratch_folder():
     (sda,) = (p for p in PICTURES if p.image == "sda")
     assert _same(_timeless(sda.made_again()), _timeless(read_json(sda.data)))

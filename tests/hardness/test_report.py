@@ -232,20 +232,9 @@ def test_a_page_shows_thresholds_with_the_numbers_of_the_picture(tmp_path):
 
 
 def test_a_page_of_thresholds_counts_its_runs_and_lists_none(hardness, tmp_path):
-    out = tmp_path / "t"
-    hardness(
-        "least",
-        "parity:d=6,m=1",
-        "--learner",
-        "elimination",
-        "--seeds",
-        6,
-        "--jobs",
-        1,
-        "--out",
-        "t",
-    )
-    page = page_of(out)
-    assert page.runs == int(read_runs(out).to_frame()["runs"].sum()) > 0
+    line = "least parity:d=6,m=1 --learner elimination --seeds 6 --jobs 1 --out t"
+    hardness(*line.split())
+    page = page_of(tmp_path / "t")
+    assert page.runs == int(read_runs("t").to_frame()["runs"].sum()) > 0
     assert "The first" not in render(page)
     assert "<h2>Runs</h2>" not in render(page)

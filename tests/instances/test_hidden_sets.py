@@ -22,11 +22,6 @@ PROFILES = ["majority", "threshold(2)", "mod(3)"]
 LISTS = ["[1,-1,1/9]", "[1.1,-0.9,0.9,-1.1]", "[0,1,3,1,0]"]
 
 
-def lists(*sizes):
-    """The lists that are profiles of so many places."""
-    return [g for g in LISTS if g.count(",") in sizes]
-
-
 SETS = [
     *(f"parity:d={d},m={m}" for d, m in ((2, 1), (4, 3), (5, 2), (5, 4))),
     "parity:d=5,m=3,noise=1/4",
@@ -85,7 +80,7 @@ def test_what_is_known_is_the_mean_over_members_and_its_risk_is_exact(spec):
     assert worst.max() <= family.risk_bound * family.trivial_risk * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("g", [*PROFILES, *lists(4), "parity"])
+@pytest.mark.parametrize("g", [*PROFILES, LISTS[2], "parity"])
 def test_noise_reflects_a_value_in_the_middle_of_the_range(g):
     noisy, clean = (parse(f"profile:g={g},d=20,m=4{more}") for more in (",noise=1/4", ""))
     if g == "parity":

@@ -14,8 +14,6 @@ from instances.samples import samples
 from instances.secrets import Secrets, bernoulli, centred_binomial, gaussian, integers, uniform
 from tests.conftest import every_token, with_bits
 
-KINDS = ("binary", "ternary", "uniform")
-
 
 def by_hand(family, secret, words):
     """<a, s> mod q from the bits, in Python integers."""
@@ -27,7 +25,7 @@ def by_hand(family, secret, words):
     return np.array(out)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["binary", "ternary", "uniform"])
 @pytest.mark.parametrize("p", [2, 4])
 @pytest.mark.parametrize(("n", "q"), [(4, 8), (4, 16), (5, 32), (6, 64), (8, 16)])
 def test_the_real_layer_is_the_formula_with_one_head_a_step_and_two(n, q, p, kind):

@@ -165,13 +165,9 @@ def test_a_lower_end_is_called_one():
     ]
 
 
-def majority(n, m):
-    return Case(n, [1 if 2 * h <= m else -1 for h in range(m + 1)])
-
-
 def test_majority_of_twenty_in_a_thousand():
     """The sets with place 0 that meet {1,2,3,4} are too correlated for an SDA(1/20) of 676."""
-    case = majority(1000, 20)
+    case = Case(1000, [1 if 2 * h <= 20 else -1 for h in range(21)])
     assert (case.count - 1) // (math.comb(999, 19) - math.comb(995, 19)) == 675
     assert 500 <= case.least(Fraction(1, 20))[0] <= 675
 

@@ -16,21 +16,15 @@ from hardness.bounds.checker.theorem import first_reaching as least_number
 from hardness.report.claims import sentence
 from hardness.report.export import text as export
 
-SPEC = "lwr:n={n},q={q},p={p},secret={secret}"
-
 
 def certified(n=8, q=64, p=2, secret="binary", examples=10, bound=3, risk="1/5", **more):
-    spec = SPEC.format(n=n, q=q, p=p, secret=secret)
+    spec = f"lwr:n={n},q={q},p={p},secret={secret}"
     return h.certify(spec, about="lwe", examples=examples, error_bound=bound, risk=risk, **more)
 
 
 def words(made):
     """The sentence of the claim about LWE."""
     return sentence(made, made["lwe-probability"])
-
-
-def value(**given):
-    return certified(**given)["lwe-probability"].value
 
 
 def divergence(q, p, errors):
@@ -67,7 +61,7 @@ def test_the_divergence_of_one_sample_is_at_most_that_of_the_theorem_and_is_reac
 
 def test_the_claim_is_the_square_of_success_over_the_divergence_of_all_examples():
     exact = (Fraction(2, 3) - SLACK) ** 2 / Fraction(64 + 2 * 3, 64) ** 10
-    assert exact * (1 - Fraction(1, 1 << 100)) < value() <= exact
+    assert exact * (1 - Fraction(1, 1 << 100)) < certified()["lwe-probability"].value <= exact
     for base, exponent in ((Fraction(3, 7), 50), (Fraction(999, 1000), 4321), (Fraction(1), 9)):
         found = power(base, exponent)
         assert base**exponent * (1 - Fraction(1, 1 << 100)) <= found <= base**exponent

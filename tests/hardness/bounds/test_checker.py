@@ -131,7 +131,8 @@ def test_codes_are_what_they_claim():
                                 ({"field": 3}, 0, 4), ({"field": 2}, 1, 2), ({"field": 5}, 1, 2),
                                 ({"field": 4}, 1, 2), (pair, 0, 2), (pair, 1, 3), (pair, 1, 1),
                                 ([[0, 1]], 1, 1), ([[0, 1, 1]], 1, 1), ([[0, 1, 9]], 1, 1),
-                                (pair, 3, 2)):  # fmt: skip
+                                (pair, 3, 2), ([[0, 1, 2], [3, 4]], 0, 2),
+                                ([[0, 1, 2], [0, 1, 3], [4, 5, 6]], 1, 3)):  # fmt: skip
         refused(size_of, sets, overlap, size)
     known, members = hidden_sets.overlaps(problem)[0], hidden_sets.subsets(problem)
     near = {"sets": pair, "overlap": 1, "size": "2"}
@@ -189,7 +190,7 @@ def test_coefficients_of_a_power_and_the_law_of_vectors_by_enumeration():
         heaviest = max((m for w, m in masses if w >= cut), default=0)
         assert Fraction(tiers[0][1], total) == Fraction(8**many, whole * 2**cut)
         assert Fraction(tiers[0][1], total) >= Fraction(heaviest, whole)
-    assert "likelier" in refused(residues.power_law, [(0, 2, 1, 0), (2, 1, 1, 0)], 1, 1, HALF, 0)
+    assert "likelier" in refused(residues.power_law, [(0, 8, 1, 0), (4, 1, 1, 0)], 1, 1, HALF, 0)
     assert "too long" in refused(residues.power_law, groups, 1, 1 << 24, HALF, 0)
     assert "too long" in refused(residues.lifted_law, 1 << 12, 1 << 12, 4, 2)
 
@@ -207,8 +208,13 @@ def chain_of(examples, bound="3", terms=None, **problem):
 
 
 def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
-    claim, apart = chain_of(4), 2 * (HALF - 2 * Fraction(1, 5)) ** 2 * Fraction(14426, 10_000)
-    assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
+    assert math.e > 2**1.4426
+    for p in (2, 4):
+        near = Fraction(3, 4 * (p**2 - 1)) - Fraction(1, 10**6)
+        claim = chain_of(4, parts=p, terms={"risk": str(near)})
+        apart = 2 * (HALF - 2 * near * (p**2 - 1) / 3) ** 2 * Fraction(14426, 10_000)
+        assert claim.numbers["points"] == math.ceil(Fraction(42) / apart) * 4
+    claim = chain_of(4)
     assert claim.numbers["guess"] == Fraction(1, 7)  # of s mod 2 that are not 0, all as likely
     last = claim.parameters["horizon"]
     assert chain_of(last).value > 0 == chain_of(last + 1).value
@@ -218,6 +224,7 @@ def test_the_chain_to_lwe_reads_the_hypothesis_at_enough_points():
 def test_the_chain_to_lwe_refuses_what_its_theorem_leaves_out():
     assert chain_of(1, bound="16").value > 0
     assert "at most q/(2p) = 16" in refused(chain_of, 1, "17")
+    assert "at most q/(2p) = 8" in refused(lambda: chain_of(1, "9", {"risk": "1/100"}, parts=4))
     assert "below 1/4 for 2 labels" in refused(chain_of, 1, "3", {"risk": "1/4"})
     assert "2^-40" in refused(chain_of, 1, "3", {"success": checker.written(residues.SLACK)})
     assert "so long a secret" in refused(lambda: chain_of(1, n=1 << 18))
@@ -264,6 +271,20 @@ def test_the_heaviest_member_is_the_heaviest_tier_times_what_is_one():
     assert named.heaviest(Members(count=7)) == Fraction(1, 7)
     none = theorem.Law([], lost=1, total=1, as_one=1)
     assert "has no members" in refused(named.heaviest, Members(count=3, law=none))
+
+
+def test_features_are_counted_from_none():
+    gram = theorem.Gram(
+        top=HALF, least=HALF * 2, scale=2, moves=HALF, moves01=None, general=True,
+        spectrum=[(Fraction(1, 4), 2), (Fraction(1, 8), 9)],
+    )  # fmt: skip
+    for risk, few in (("3/4", 0), ("1/2", 0), ("15/32", 1), ("7/16", 2), ("27/64", 3)):
+        goal = {**TERMS, "success": "1/2", "risk": risk, "about": {"kernel": {}}}
+        [claim] = named.features(Members(count=8), gram, theorem.read_terms(goal))
+        assert claim.value == few
+    goal = theorem.read_terms({**TERMS, "about": {"kernel": {"features": "3"}}})
+    error, _ = named.features(Members(count=8), gram._replace(mean=Fraction(3, 2)), goal)
+    assert error.value == (Fraction(3, 2) - (HALF + Fraction(1, 8)) / 8) / 2
 
 
 def test_steps_that_see_nothing_are_not_bounded():

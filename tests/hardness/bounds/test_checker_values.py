@@ -69,7 +69,7 @@ REFUSED = [
     (direction(low=[f"1/{10**100 - 1}"]), direction(low=[f"1/{10**100}", "0"]), "100 digits"),
     (modular(1 << 20, 2, bits=1 << 20), modular((1 << 20) + 1, 2), "n is not"),
     (modular(2, 1 << 48, bits=48), modular(2, 1 << 49, bits=49), "q is not"),
-    (modular(2, 7, bits=5), modular(2, 7, bits=4), "few bits"),
+    (modular(8, 5, bits=7), modular(8, 5, bits=6), "few bits"),
     (modular(2, 8, bits=3), modular(2, 8, bits=2), "few bits"),
     (modular(2, 8, "interval", 4), modular(2, 8, "residue", 4), "residue is one"),
     (modular(errors=[0, [str(1 << 64)]]), modular(errors=[0, [str((1 << 64) - 1)]]), "add up"),
@@ -91,6 +91,9 @@ REFUSED = [
     (direction(low=["1"]), direction(low=["3/2"]), "squares"),
     (direction(low=["0"]), direction(low=["1", "-1/2"]), "squares"),
     (modular(), modular(entries=[0, ["1"], 1]), "least value and a list"),
+    (modular(), modular(entries=[0, ["1", "1/2", "1"]]), "whole"),
+    (modular(), modular(weight=-1), "weight"),
+    (modular(bits=1 << 20), modular(bits=(1 << 20) + 1), "bits is not"),
     (modular(2, 8, "interval", 4), modular(2, 8, "interval", 4, errors=[0, [str(1 << 64)]]), "add"),
     *((sets(["1", "-1"], 3, view="among-others"), sets(["1", "-1"], 3, view=view), "view")
       for view in ("", "other", 0, None)),
@@ -174,6 +177,7 @@ def test_a_code_has_its_limits_and_a_gamma_of_1_asks_nothing():
     assert hidden_sets.every_set(small, c, Fraction(1), nothing) == 1
     refused("missing", hidden_sets.every_set, small, c, Fraction(99, 100), nothing)
     assert hidden_sets.every_set(small, c, HALF, {**nothing, "enough": "11"}) == 11
+    refused("missing", hidden_sets.every_set, small, c, HALF, {**nothing, "enough": "10"})
     right = every_set(Johnson(problem=small), HALF)
     few = {**nothing, "caps": ["0", "0"]}
     refused("fail at distance", hidden_sets.every_set, small, c, HALF, few)
@@ -264,6 +268,7 @@ def test_secrets_are_counted_by_their_vectors_mod_m():
     tiers, _, total = residues.lifted_law(4, 2, 8, 2)
     assert rare.upper == math.comb(4, 2) * (15**2 - 7**2)
     assert (rare.law.tiers, rare.law.total, rare.law.as_one) == (tiers, total, 4)
+    assert known(modular(3, 7, weight=1), EVEN).members.upper == 3 * 6
     some = modular(3, 16, "interval", 4, weight=2, entries=[1, ["1", "1"]], bits=4)
     chosen = known(some, EVEN).members
     assert (chosen.count, chosen.upper, chosen.law) == (3 * (2**2 - 1), 9, None)
@@ -281,6 +286,7 @@ def test_uniform_entries_have_no_weights():
     seven, few = modular(entries=[0, ["1"] * 7]), {"law": {**EVEN["law"], "weights": [0] * 6}}
     assert known(seven, weighed).members.count == 48
     refused("a weight for each", known, seven, few)
+    refused("a weight is", known, seven, {"law": {**EVEN["law"], "weights": [-1] * 7}})
 
 
 @pytest.mark.parametrize(("problem", "parts"), [

@@ -80,13 +80,8 @@ def test_means_of_powers_are_those_of_a_coordinate():
         assert float(power_norm(n, k)) == pytest.approx(wanted)
 
 
-def posed(n, m):
-    """Directions of n dimensions of which no coefficient below degree m is there."""
-    return checker.read_problem(direction(n, ["0"] * m))
-
-
 def test_a_small_code_is_as_far_apart_as_it_says():
-    problem = posed(60, 6)
+    problem = checker.read_problem(direction(60, ["0"] * 6))
     witness = polynomials(problem)
     size, q = int(witness["size"]), witness["q"]
     points, degree = witness["points"], witness["degree"]

@@ -80,11 +80,8 @@ EVEN = [
     "lwe:n=6,q=8,error=none,secret=ternary,h=3",
 ]
 UNEVEN = [
-    *(
-        "lwe:n=3,q=19,error=none,secret=gaussian,spread=1",
-        "lwe:n=3,q=7,sigma=1,secret=cbd,spread=2",
-    ),
-    *("lwr:n=3,q=16,p=2,secret=cbd,spread=3", "lwe:n=4,q=7,sigma=1,secret=cbd,spread=2,h=2"),
+    *("lwe:n=3,q=19,error=none,secret=gaussian,spread=1", "lwr:n=3,q=16,p=2,secret=cbd,spread=3"),
+    *("lwe:n=3,q=7,sigma=1,secret=cbd,spread=2", "lwe:n=4,q=7,sigma=1,secret=cbd,spread=2,h=2"),
     "lwe:n=6,q=8,error=none,secret=ternary",
     *("lwr:n=4,q=16,p=8,h=2", "lwr:n=3,q=16,p=2,secret=gaussian,spread=0.5"),
 ]

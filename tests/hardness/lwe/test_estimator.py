@@ -97,6 +97,7 @@ def test_parts_of_groebner_bases_and_of_coded_bkw_are_those_of_the_run_lattice_e
         assert float(rop) == pytest.approx(row.rop, abs=0.12)
 
 
+@pytest.mark.slow
 def test_small_blocks_cost_no_more_than_there_but_for_what_it_does_not_count(monkeypatch):
     """Block sizes below 60, clamped ones too: one call counts there, whatever is read for it.
 

@@ -92,11 +92,14 @@ TAKES = ("nice:m=2,k=2,d=8", "linear:m=1,k=2,d=4", "lwe:n=6,q=17,sigma=1,secret=
 TAKES += ("lwe:n=8,q=97,sigma=1", "lwr:n=6,q=8,p=4", "lpn:n=8,noise=0.1", "parity:d=8,m=2")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["decode:bruteforce"]
-    + [n for n, kind in LEARNERS.items() if getattr(kind, "computes_long", None) is True],
-)
+MORE = [
+    pytest.param(name, marks=pytest.mark.weekly)
+    for name, kind in LEARNERS.items()
+    if getattr(kind, "computes_long", None) is True and name != "staged"
+]
+
+
+@pytest.mark.parametrize("name", ["decode:bruteforce", "staged", *MORE])
 def test_whoever_computes_long_keeps_its_seconds(name, monkeypatch):
     """The deadline is injected: the child is ended when it is told to learn, however fast it is."""
     monkeypatch.setattr(threading, "Timer", AtOnce)
@@ -110,7 +113,7 @@ def test_whoever_computes_long_keeps_its_seconds(name, monkeypatch):
 INSTANCE = parse("parity:d=8,m=2").instance(0)
 
 
-@pytest.mark.parametrize("offers", ["a secret", "a function", ""])
+@pytest.mark.parametrize("offers", ["a secret", "a function"])
 def test_what_was_offered_stands_where_the_time_ends_a_run(offers, monkeypatch):
     monkeypatch.setattr(remote, "_GRACE", 0.0)
     with nothing_left():

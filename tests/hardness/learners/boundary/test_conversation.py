@@ -36,9 +36,9 @@ from tests.waiting import wait_for
 
 FAMILIES = [
     "parity:d=70,m=3,noise=0.1",
-    "profile:g=majority,d=32,m=5",
-    "lwe:n=8,q=17,sigma=1",
     "linear:m=4,k=3,d=6",
+    "lwe:n=8,q=17,sigma=1",
+    "profile:g=majority,d=32,m=5",
 ]
 
 
@@ -77,13 +77,6 @@ def same(name, source, budget, **how):
     return there
 
 
-def examples_in_any_pieces(spec):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote, "SENT", 1 << 14)  # some pieces come in several parts
-        there = same("Sums", parse(spec).instance(3), Budget(examples=900))
-    assert flat(there.details)["counts"][-1] == [528, 900]
-
-
 def queries(spec, oracle):
     instance = parse(spec).instance(3)
     there = same("Asks", instance, Budget(), oracle=oracle, tau=Fraction(1, 5))
@@ -97,9 +90,14 @@ def chosen_tokens(spec):
     assert flat(there.details)["refused"] == 3
 
 
-def test_examples():
-    for spec in FAMILIES:
-        examples_in_any_pieces(spec)
+@pytest.mark.parametrize(
+    "spec", [*FAMILIES[:2], *(pytest.param(s, marks=pytest.mark.weekly) for s in FAMILIES[2:])]
+)
+def test_examples_in_any_pieces(spec):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remote, "SENT", 1 << 14)  # some pieces come in several parts
+        there = same("Sums", parse(spec).instance(3), Budget(examples=900))
+    assert flat(there.details)["counts"][-1] == [528, 900]
 
 
 def test_queries():
