@@ -31,8 +31,8 @@ How hard is a family, and how is this known? For one size of each family there a
 The lower bounds count
 
 - `stat-queries`, `csq-queries`: queries to STAT(1/10); `information-floor`: examples;
-  `kernel-features`: features chosen without labels. Relative risk 1/4 with probability 2/3 needs at
-  least this number.
+  `kernel-features`: features chosen without labels. To reach relative risk 1/4 with probability
+  2/3, at least this number is needed.
 - `gd-noise-steps`: steps for the same risk and probability, if each gradient is clipped to norm 1
   and gets fresh normal noise of standard deviation 1/100 in each coordinate. It says nothing about
   training without this noise.

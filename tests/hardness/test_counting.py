@@ -180,13 +180,13 @@ def judge(case, path):
     return counts
 
 
-@pytest.mark.parametrize("seed", range(2 * len(SPECS)))
+@pytest.mark.parametrize("seed", range(len(SPECS)))
 def test_no_claim_of_a_random_file_is_false_and_what_is_determined_is_found(seed, tmp_path):
     assert judge(made(seed), tmp_path / "table.csv")["attacks"] >= 3
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("seed", range(2 * len(SPECS), 500))
+@pytest.mark.parametrize("seed", range(len(SPECS), 500))
 def test_no_claim_of_more_random_files_is_false(seed, tmp_path):
     assert judge(made(seed), tmp_path / "table.csv")["attacks"] >= 3
 

@@ -121,7 +121,7 @@ def test_a_figure_is_saved_with_its_letters_as_outlines_or_as_text(data):
     assert not {"nan", "NaN", "None"} & set(re.findall(r"[a-zA-Z]+", re.sub("<[^>]*>", " ", texts)))
 
 
-@pytest.mark.parametrize("data", ["sda", "phase"], indirect=True, ids=str)
+@pytest.mark.parametrize("data", ["phase"], indirect=True, ids=str)
 def test_a_file_of_every_kind_embeds_its_fonts_and_is_the_same_each_time(data):
     svg, pdf, png = (draw(*data).file(kind) for kind in ("svg", "pdf", "png"))
     assert svg == draw(*data).file("svg")

@@ -148,8 +148,8 @@ def test_what_a_family_prints_goes_to_stderr(signed, capsys):
 
 
 def test_an_instance_too_large_for_its_folder_is_refused(signed):
-    family = parse("signed.py:SignedMajority:d=100000000,m=3")
-    with pytest.raises(ToolkitError, match=r"190\.7 MiB, at most 32\.0 MiB"):
+    family = parse("signed.py:SignedMajority:d=20000000,m=3")
+    with pytest.raises(ToolkitError, match=r"38\.1 MiB, at most 32\.0 MiB"):
         write_folder(Path("large"), family.instance(0))
     assert not Path("large").exists()
 

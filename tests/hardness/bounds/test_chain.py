@@ -121,7 +121,10 @@ def shown(text, exact):
     return exact <= Fraction(about) < exact * (1 + Fraction(1, 10_000))
 
 
-@pytest.mark.parametrize("secret", LAWS)
+@pytest.mark.parametrize(
+    "secret",
+    [pytest.param(law, marks=pytest.mark.weekly if i % 3 else ()) for i, law in enumerate(LAWS)],
+)
 def test_every_probability_and_horizon_is_that_of_all_secrets_one_by_one(secret):
     """For laws on -1, 0 and 1, and others, with and without a weight, at n <= 6."""
     for n, p in itertools.product((1, 2, 3, 4, 5, 6), (2, 4)):

@@ -44,7 +44,7 @@ def once():
     return [plain(run) for run in run_jobs(grid())]
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("order", [pytest.param(1, marks=pytest.mark.weekly), 2])
 def test_runs_are_equal_on_two_workers_in_any_order(once, order):
     works = grid()
     places = list(range(len(works)))
@@ -113,8 +113,8 @@ def test_a_learner_in_a_file_is_known_by_its_text(tmp_path):
     ("does", "said"),
     [
         (("killed", signal.SIGKILL), "was killed by SIGKILL"),
-        (("killed", signal.SIGSEGV), "was killed by SIGSEGV"),
-        (("exits", 3), "exited with code 3"),
+        pytest.param(("killed", signal.SIGSEGV), "was killed by SIGSEGV", marks=pytest.mark.weekly),
+        pytest.param(("exits", 3), "exited with code 3", marks=pytest.mark.weekly),
         (("exits", 0), "exited with code 0"),
     ],
 )
@@ -200,7 +200,7 @@ def driver(folder, n):
     )
 
 
-@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.weekly), 2])
 def test_a_kill_loses_what_is_at_work_and_no_more(tmp_path, n):
     file, kept = tmp_path / "done", 0
     for kills in range(1, 4):
