@@ -1,10 +1,12 @@
 """--format and the ending of --out: each command that prints a table, in each format, and back."""
 
 import csv
+import hashlib
 import io
 import json
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -244,6 +246,17 @@ def test_what_stands_in_a_paper_compiles_with_its_sources(tmp_path):
     assert "@misc{hardness" in entries
     wide = compiled("\n\\clearpage\n".join(bodies), tmp_path, "\n\n".join(entries.values()))
     assert all(points < 25 for points in wide), wide  # a long number in a sentence, unbroken
+
+
+def test_formulas_and_listed_functions_say_where_they_come_from():
+    written = text("latex", h.bound("parity:d=24,m=3"))
+    assert "For the family parity:d=24,\\allowbreak m=3: SQ-DIM, the largest N" in written
+    assert re.findall(r"^% @\w+\{(\w+),$", written, re.M) == ["BFJKMR94", "FGRVX17", "hardness"]
+    listed = h.certify("docs/examples/majorities.py:threes")
+    digest = hashlib.sha256(Path("docs/examples/majorities.py").read_bytes()).hexdigest()
+    assert f"56 functions of majorities.py:threes, SHA-256 {digest}" in listed.caption()
+    some = h.certify("docs/examples/majorities.py:threes", members=9)
+    assert "9 of 56 functions of majorities.py:threes, SHA-256 " in some.caption()
 
 
 @pytest.mark.slow

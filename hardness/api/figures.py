@@ -49,12 +49,13 @@ def report(
     AlreadyExists
         If `out` exists and `force` is not given.
     """
-    from hardness.report.stored import record_of
+    from hardness.runs.results import read_runs
 
     path = Path(located("source", source))
     try:
         if out is None:
-            return record_of(path)
+            found: Comparison | Least | Stress | Runs = read_runs(path)
+            return found
         return _page(path, Path(located("out", out)), force)
     except DamagedFile as error:
         raise DamagedFile(

@@ -94,7 +94,8 @@ def sweep(
                 runner.cache.clear()
             if many := len(in_cache(runner.cache, works)):
                 progress.note(f"{many} runs found in {path}, which are not done again")
-            runner.cache.ask(asked.filed())
+            named = {} if isinstance(file, Mapping) else {"file": str(file)}
+            runner.cache.ask(asked.filed() | named)
         texts = sort_texts(text for _, text in runner.texts(works))
     return Runs(source=str(path or ""), name=asked.name, texts=texts)
 

@@ -7,13 +7,13 @@ from hardness import __version__
 from hardness.bounds.bound import brief_power
 from hardness.bounds.quantities import shown_number
 from hardness.report.bound import DOMAIN
-from hardness.report.comparison import ASKER
+from hardness.report.comparison import WORST, goal
 from hardness.runs.certified import query_bound
 from hardness.runs.names import brief_spec
 from instances.numbers import write
 
 if TYPE_CHECKING:
-    from hardness.bounds import BoundParameters, Certificate
+    from hardness.bounds import Certificate
     from hardness.bounds.bound import Bound
     from hardness.lwe.record import Estimates, EstimatesTable
     from hardness.runs import Comparison, Stress
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PASSED = "the 95 % interval of the relative risk lies below 0.05"
 NOTHING = "If a query eliminates nothing, no queries are needed, or no number of them is enough."
-_WORST = "answers may be any numbers within the tolerance"
 
 
 def captioned(*sentences: str) -> str:
@@ -32,21 +31,6 @@ def captioned(*sentences: str) -> str:
     'Runs. Made with hardness'
     """
     return " ".join([*filter(None, sentences), f"Made with hardness {__version__}."])
-
-
-def goal(terms: "BoundParameters", asked: str = "stat-queries") -> str:
-    """Say what certified bounds are about: risk, success, the oracle and its tolerance.
-
-    asked: the quantity of the bound on queries, empty where there is none.
-
-    >>> from hardness.bounds import BoundParameters
-    >>> goal(BoundParameters(), "")
-    'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
-    """
-    needed = [f"queries of {ASKER[asked]}, where {_WORST} tau = {terms.tau}"] if asked else []
-    needed += ["labels, of any learner"]
-    about = f"relative risk {terms.risk} with probability {terms.success}"
-    return f"Certified is what {about} needs: {'; '.join(needed)}."
 
 
 def seeds_words(runs: Iterable["Run"]) -> str:
@@ -101,7 +85,7 @@ def bound(found: "Bound") -> str:
         wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
-    oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
+    oracle = f"Queries are to STAT(tau), whose {WORST}." if "tau" in at else ""
     head = f"Bounds of {brief_spec(found.certificate.spec)} as formulas, certified at {values}."
     return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, said, oracle)
 

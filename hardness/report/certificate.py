@@ -101,29 +101,30 @@ def cheapest_words(certificate: "Certificate") -> list[str]:
     """
     from hardness.lwe.estimate import estimate_all  # what other certificates do not need
     from hardness.lwe.parameters import parameters_of, parse_parameters
-    from hardness.lwe.record import worded
     from hardness.report.cost import cost_words
 
     spec, terms = brief_spec(certificate.spec), certificate["lwe-probability"].terms
     most, samples = int(Fraction(terms["bound"])), int(Fraction(terms["examples"]))
     law = f"error=uniform,width={2 * most + 1}"
     assumed = f"lwe:{re.sub(r'p=[0-9]+', law, spec.removeprefix('lwr:'))}"
-    problems = {
-        "this family": (spec, parameters_of(parse_stored(certificate.spec))),
-        "the LWE assumed, if its errors are uniform": (
-            worded(assumed, samples),
-            parse_parameters(assumed, samples),
+    problems = (
+        (
+            "this family",
+            parameters_of(parse_stored(certificate.spec)),
+            f"`hardness estimate {spec}`",
         ),
-    }
+        (
+            "the LWE assumed, if its errors are uniform",
+            parse_parameters(assumed, samples),
+            f"`hardness estimate {assumed}` with `--samples {samples}`",
+        ),
+    )
     found = []
-    for about, (words, parameters) in problems.items():
-        estimates = estimate_all(parameters, words)
-        cost = "none applies"
+    for about, parameters, command in problems:
+        estimates, cost = estimate_all(parameters, spec), "none applies"
         if (least := estimates.least) is not None:
             cost = f"{estimates.label(least)}, {cost_words(least)}"
-        found.append(
-            f"Cheapest attack on {about}, by estimates: {cost} (`hardness estimate {words}`)."
-        )
+        found.append(f"Cheapest attack on {about}, by estimates: {cost} ({command}).")
     return found
 
 

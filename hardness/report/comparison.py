@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 from hardness.bounds.quantities import WORD
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
+from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, CertifiedGrowth, Scaling
 from instances.numbers import outward, write
 from instances.spec import kind_of
 
 if TYPE_CHECKING:
+    from hardness.bounds import BoundParameters
     from hardness.runs.least import Least
 
 ASKER = {
     "stat-queries": "a statistical-query learner",
     "csq-queries": "a learner by correlational queries",
 }
+WORST = "answers may be any numbers within the tolerance"
 _BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
@@ -26,12 +29,28 @@ def comparison_words(found: Comparison) -> str:
     names = dict(zip(found.learner_names, found.learners, strict=True))
     parts = [comparison_table(found)]
     if found.certificates:
+        parts.append(wrap(goal(found.terms, query_bound(found.certificates))))
         if WORD in parts[0]:
             parts.append(wrap(_VACUOUS))
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
     elif kind_of(found.specs[0].partition(":")[0]) is None:
         parts.append("No bounds are shown: name the family by --family path.py:Name.")
     return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
+
+
+def goal(terms: "BoundParameters", asked: str = "stat-queries") -> str:
+    """Say what certified bounds are about: risk, success, the oracle and its tolerance.
+
+    asked: the quantity of the bound on queries, empty where there is none.
+
+    >>> from hardness.bounds import BoundParameters
+    >>> goal(BoundParameters(), "")
+    'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
+    """
+    needed = [f"queries of {ASKER[asked]}, where {WORST} tau = {terms.tau}"] if asked else []
+    needed += ["labels, of any learner"]
+    about = f"relative risk {terms.risk} with probability {terms.success}"
+    return f"Certified is what {about} needs: {'; '.join(needed)}."
 
 
 def short_name(comparison: "Comparison | Least", learner: str) -> str:
@@ -110,7 +129,7 @@ def scaling_words(comparison: "Comparison | Least") -> str:
     title = f"growth over the sizes run, {comparison.parameter} = {sizes}"
     lines = [f"{title}: no fit"]
     if rows:
-        where = "every seed passed"
+        where = "every seed was solved"
         if not isinstance(comparison, Comparison):
             title, where = title.replace("growth", "growth of the least"), "every instance has one"
         lines = [f"{title}, where {where} ({CONFIDENCE:.0%} intervals)", ""]

@@ -52,7 +52,7 @@ def notes(found: Least) -> list[str]:
     unit, confidence = found.unit, float(100 * found.cells[0].confidence)
     said = [
         f"With {confidence:.3g} % confidence the median threshold in {unit} lies in the interval, "
-        f"from {found.seeds} random instances; `least` is the estimate. A run passes if its risk "
+        f"from {found.seeds} random instances; `least` is the estimate. A run solves if its risk "
         "is below 0.05 with 95 % confidence."
     ]
     if found.quantity == "information-floor":

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hardness.report.style import CaptionedFigure
 
 MOST = 6  # figures of a kind: a page of more is neither read nor loaded in a moment
+_WIDTH = 4.6  # inches of a figure, which a telephone shows whole: two panels side by side
 RUNS = 1000  # rows of the table of runs
 _SIZES = 5  # of a fit that is worth a figure
 _EXACT = 2**53  # integers that are written digit by digit
@@ -137,7 +138,7 @@ def page_of_stress(stress: Stress, source: str) -> Page:
         title=f"Levels of {name}",
         sentences=tuple(certified_words(stress)),
         table=frame(stress._rows()),
-        note="How many of the seeds each learner passed, level by level.",
+        note="How many instances each learner solved, level by level.",
     )
     again = stress_command(stress)
     commands = [("the runs, from their base seed", again)] if again else []
@@ -155,7 +156,7 @@ def _page_of_sweep(found: Runs, source: str) -> Page:
     hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
     lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
     lead += [] if found.runs else ["There are no runs here."]
-    again = shlex.join(["hardness", "sweep", "SWEEP.toml", "--out", source])
+    again = shlex.join(["hardness", "sweep", found.asked or "SWEEP.toml", "--out", source])
     commands = [("the runs, from the file of the sweep", again)]
     return _page(found.name or Path(source).name, source, found.runs, parts, commands, lead)
 
@@ -182,15 +183,15 @@ def _page(
 
 
 def _counted(runs: Sequence[Run]) -> Iterator[str]:
-    """Say how many runs passed, of each learner."""
+    """Say how many runs solved their instances, of each learner."""
     if not runs:
         return
-    passed = Counter(run.learner for run in runs if run.solved)
+    solved = Counter(run.learner for run in runs if run.solved)
     every = Counter(run.learner for run in runs)
     names = shown_names(every)
-    each = ", ".join(f"{names[name]} {passed[name]} of {n}" for name, n in every.items())
+    each = ", ".join(f"{names[name]} {solved[name]} of {n}" for name, n in every.items())
     yield (
-        f"{sum(passed.values())} of {count(len(runs), 'run')} passed ({each}): the 95 % "
+        f"{sum(solved.values())} of {count(len(runs), 'run')} solved ({each}): the 95 % "
         f"interval of the relative risk lies below {SOLVED_BELOW}, within the budget."
     )
 
@@ -200,7 +201,7 @@ def _line_parts(line: Line, source: str) -> Iterator[Part]:
     comparison = line.comparison
     yield Part(
         title=line.title,
-        figure=FIGURES["both-sides"].draw(FIGURES["both-sides"].rows(comparison)),
+        figure=_drawn("both-sides", FIGURES["both-sides"].rows(comparison)),
         command=_command("both-sides", source, line.where),
         sentences=tuple(_bounds(line)),
         table=frame(comparison._rows()),
@@ -210,7 +211,7 @@ def _line_parts(line: Line, source: str) -> Iterator[Part]:
     if fitted:
         yield Part(
             title=f"Growth on {line.title}",
-            figure=FIGURES["scaling"].draw(FIGURES["scaling"].rows(comparison)),
+            figure=_drawn("scaling", FIGURES["scaling"].rows(comparison)),
             command=_command("scaling", source, line.where),
         )
 
@@ -236,7 +237,7 @@ def _phase_parts(planes: Iterable[Plane], source: str) -> Iterator[Part]:
         data = FIGURES["phase"].rows(plane)
         yield Part(
             title=f"Where learners solve {data['spec']}",
-            figure=FIGURES["phase"].draw(data),
+            figure=_drawn("phase", data),
             command=_command("phase", source, plane.where),
         )
 
@@ -248,11 +249,15 @@ def _least_parts(thresholds: tuple[Least, ...], source: str) -> Iterator[Part]:
     data = FIGURES["least"].rows(thresholds) if first.parameter else {}
     yield Part(
         title=f"Fewest examples or queries: {first.spec}",
-        figure=FIGURES["least"].draw(data) if data else None,
+        figure=_drawn("least", data) if data else None,
         command=_command("least", source, "") if data else "",
         table=frame([row for one in thresholds for row in one._rows()]),
         note="The median over instances lies in the interval.",
     )
+
+
+def _drawn(name: str, data: Any) -> "CaptionedFigure":
+    return FIGURES[name].draw(data, width=_WIDTH)
 
 
 def _command(name: str, source: str, where: str) -> str:
@@ -319,7 +324,7 @@ def runs_table(runs: Iterable[Run]) -> "DataFrame":
                 "queries": run.queries or None,
                 "values": run.membership_queries or None,
                 "seconds": run.seconds,
-                "ended by": run.limited_by if run.limited_by != "none" else None,
+                "limited by": run.limited_by if run.limited_by != "none" else None,
             }
             for run in runs
         ]

@@ -6,7 +6,6 @@ from typing import Any
 from hardness.runs import Comparison, Least
 from hardness.runs.groups import Plane, over_one, over_two, single, where
 from hardness.runs.results import Runs, read_runs
-from hardness.runs.stress import Stress
 from instances.disk import read_json
 from instances.errors import DamagedFile, UsageError
 
@@ -56,12 +55,6 @@ def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
 def least_beside(path: Path) -> tuple[Least, ...]:
     """Read the thresholds that a demo wrote beside its runs, if there are any; DamagedFile."""
     return tuple(Least.load(one) for one in sorted(path.glob("least-*.json")))
-
-
-def record_of(path: Path) -> Comparison | Least | Stress | Runs:
-    """Read runs that were made, of which the table is printed again; raises DamagedFile."""
-    found: Comparison | Least | Stress | Runs = read_runs(path)
-    return found
 
 
 def study_of(path: Path) -> dict[str, Any]:

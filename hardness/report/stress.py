@@ -24,6 +24,12 @@ NONE_ENOUGH = {
 }
 
 
+_SCOPE = (
+    "Bounds on queries do not apply to learners that use individual examples, such as elimination, "
+    "exhaustive search and lattice attacks."
+)
+
+
 def stress_words(found: Stress) -> str:
     """Write a stress test: a headline a learner, its levels, its costs, and what is certified."""
     own = [attempt for attempt in found.attempts if not attempt.reference]
@@ -133,13 +139,20 @@ def _costs(attempt: LadderAttempt) -> str:
 
 def certified_words(found: Stress) -> list[str]:
     """Say what is certified of the levels, a line a kind of evidence."""
-    lines, low = [], 1
+    lines, whys, low = list[str](), list[str](), 1
     for _, group in groupby(found.certified, _kind):
         levels = list(group)
         high = low + len(levels) - 1
         where = f"level {low}" if low == high else f"levels {low} to {high}"
-        lines.append(f"{where}: {_claim(levels)}")
+        why = "" if levels[0].why in whys else f" {_sentence(levels[0].why)}"
+        lines.append(f"{where}: {_claim(levels)}{why}")
+        whys.append(levels[0].why)
         low = high + 1
+    if any(
+        one.evidence not in ("none", "assumption") and not one.vacuous and one.asked
+        for one in found.certified
+    ):
+        lines.append(_SCOPE)
     names = {attempt.learner: attempt.asked for attempt in found.attempts}
     return lines + unbound_words(found.runs, names.__getitem__)
 
@@ -152,13 +165,13 @@ def _kind(one: LevelBounds) -> tuple[str, str | None, bool, bool, str]:
 def _claim(levels: Sequence[LevelBounds]) -> str:
     """Say what is certified of levels of one kind."""
     if levels[0].evidence == "none":
-        return f"no claim. {_sentence(levels[0].why)}"
+        return "no claim."
     if levels[0].evidence == "assumption":
-        return f"no certificate. {_sentence(levels[0].why)}"
+        return "no certificate."
     if levels[0].asked is None:
-        return f"no bound on queries is certified. {_sentence(levels[0].why)}"
+        return "no bound on queries is certified."
     if levels[0].vacuous:
-        return f"the query bound is vacuous, which shows nothing. {_sentence(levels[0].why)}"
+        return "the query bound is vacuous, which shows nothing."
     if levels[0].success is None:
         count = _each([brief(one.queries, 3) for one in levels if one.queries is not None])
         asker = _ASKERS[levels[0].asked].format(f"at least {count}", TERMS.tau)
@@ -167,11 +180,7 @@ def _claim(levels: Sequence[LevelBounds]) -> str:
         most = _each([chance(one.success) for one in levels if one.success is not None])
         said = NONE_ENOUGH[levels[0].asked].format(TERMS.tau, most)
         said += f" at a relative risk of {TERMS.risk}"
-    return (
-        f"{said} over a random member, in the worst case over admissible answers (certified). It "
-        "does not apply to learners that use individual examples, such as elimination, exhaustive "
-        f"search and lattice attacks. {_sentence(levels[0].why)}"
-    )
+    return f"{said} over a random member, in the worst case over admissible answers (certified)."
 
 
 def _each(found: list[str]) -> str:

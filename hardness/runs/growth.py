@@ -239,7 +239,7 @@ def _fit(
     seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
     reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
     costs = {v: [run.used(cost) for run in runs] for v, runs in trials.items()}
-    return _law_of(learner, cost, costs, reasons, certified, stream, "each with every seed passed")
+    return _law_of(learner, cost, costs, reasons, certified, stream, "each with every seed solved")
 
 
 def _law_of(
@@ -287,7 +287,7 @@ def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | Non
         return "no run"
     passed = sum(run.solved for run in runs)
     if passed < len(runs):
-        return f"{passed} of {len(runs)} seeds passed"
+        return f"{passed} of {len(runs)} seeds solved"
     if value <= 0:
         return "a power law needs a value above 0"
     if any(run.used(cost) <= 0 for run in runs):

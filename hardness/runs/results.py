@@ -45,11 +45,13 @@ class Runs(Result):
     """Runs in a file, by spec, learner and seed; source: where it lies. name: of their sweep.
 
     texts: of their JSON, in this order. A table is made of them without a million runs in memory.
+    asked: the file that asks for them, as it was named; empty where that is not known.
     """
 
     source: str
     name: str
     texts: tuple[str, ...]
+    asked: str = ""
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -174,7 +176,8 @@ def _of_cache(path: Path) -> Any:
         if kind is None:
             texts = (text for text in cache.texts() if not text.startswith(_THRESHOLD))
             name = request.get("name", path.stem)
-            return Runs(source=str(path), name=name, texts=sort_texts(texts))
+            file = str(request.get("file", ""))
+            return Runs(source=str(path), name=name, texts=sort_texts(texts), asked=file)
         require_format(request, kind._format, path)
         asked: Any = kind.read({name: part for name, part in request.items() if name != "format"})
         return asked.on(map(_row, cache.texts()))

@@ -208,6 +208,23 @@ def test_runs_may_be_missing(small):
         assert draw("both-sides", found).axes[0].get_xlabel() == "d"
 
 
+def test_a_line_breaks_where_not_all_seeds_solved_and_hollow_marks_stand_out():
+    data = both_sides_rows(compare("parity:m=2", "d=6,8,10", ("queries",), seeds=2))
+    for row in data["rows"]:
+        if row.get("place") == 8 and row["kind"] in ("enough", "run"):
+            row["solved"] = False
+    panel = titles(both_sides(data))["Examples"]
+    [line] = [one for one in panel.get_lines() if one.get_linestyle() == "-"]
+    assert np.isnan(np.asarray(line.get_ydata(), float)).tolist() == [False, True, False]
+    full, hollow = (
+        one
+        for one in panel.get_lines()
+        if one.get_marker() == "o" and one.get_linestyle() == "None"
+    )
+    assert hollow.get_markerfacecolor() == "none"
+    assert hollow.get_markersize() > full.get_markersize()
+
+
 def test_marks_stand_at_the_values_filled_where_a_run_solved(small):
     panels = titles(both_sides(both_sides_rows(small)))
     for cost, title in (("queries", "Statistical queries"), ("examples", "Examples")):

@@ -68,7 +68,7 @@ def test_what_was_asked_the_figure_the_table_the_runs_and_the_command_follow(sma
     assert places == sorted(places)
     found = Shown(text)
     good = sum(run.solved for run in small.runs)
-    assert f"{good} of 18 runs passed (queries 9 of 9, lowdegree:degree=1 0 of 9)" in found.words
+    assert f"{good} of 18 runs solved (queries 9 of 9, lowdegree:degree=1 0 of 9)" in found.words
     least = small.bounds("stat-queries")[-1]
     assert f"needs at least {least} queries to STAT" in found.words
     assert "hardness compare parity:m=2 --over d=8..16..4" in found.words
@@ -147,8 +147,8 @@ def test_what_ended_a_run_stands_in_its_row():
         replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
     ]
     table = runs_table((*changed, *found.runs[3:]))
-    assert table["ended by"].tolist() == [one.limited_by for one in changed] + [None]
-    assert "seconds" in table["ended by"].tolist()
+    assert table["limited by"].tolist() == [one.limited_by for one in changed] + [None]
+    assert "seconds" in table["limited by"].tolist()
 
 
 def test_results_are_read_from_a_folder_and_damaged_ones_are_a_line(tmp_path):
@@ -179,7 +179,7 @@ def test_a_stress_test_has_a_page_of_its_levels(tmp_path):
     page = page_of(tmp_path / "x.json")
     says = shown(page)
     wanted = [
-        f"of {len(found.runs)} runs passed",
+        f"of {len(found.runs)} runs solved",
         "elimination passes levels 1 to 2 of the 2 of your ladder",
         "trivial passes no level of your ladder.",
         "level 2: any statistical-query learner needs",

@@ -161,7 +161,7 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
     page, frame = page_of(store), read_runs(store).to_frame()
     words = shown(page).words
     assert page.runs == len(frame)
-    assert f"{frame['passed'].sum()} of {len(frame)} runs passed (" in words
+    assert f"{frame['passed'].sum()} of {len(frame)} runs solved (" in words
     assert sorted(page.table["examples"]) == sorted(frame["examples"])
     assert page.title == "<b>small & wild</b>"
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))

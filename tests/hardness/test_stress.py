@@ -194,7 +194,8 @@ def test_words_fit_and_say_what_is_held(told):
     assert certified_words(told)[1].startswith(
         "level 3: any statistical-query learner needs at least "
     )
-    assert "elimination" in certified_words(told)[1]
+    assert "elimination" in certified_words(told)[2]
+    assert " ".join(certified_words(told)).count("Orthogonal members") == 1
     assert "for each learner alone" in " ".join(text.split())
     one = stress_words(told.updated(learners=told.learners[1:2]).on(told.runs))
     assert "for each learner alone" not in " ".join(one.split())

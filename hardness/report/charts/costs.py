@@ -101,7 +101,7 @@ def scaling_rows(comparison: Comparison) -> Data:
 def scaling(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     """Draw costs of all runs, the fitted laws with the interval of the exponent, what is certified.
 
-    Filled marks are of sizes at which every seed passed, and are fitted; hollow ones are not. The
+    Filled marks are of sizes with every seed solved, and are fitted; hollow ones are not. The
     band is what the interval of the exponent allows about the middle of the fitted sizes.
     """
     rows = data["rows"]
@@ -156,7 +156,7 @@ def _draw_law(ax: Axes, law: Data, runs: list[Data], look: Look) -> None:
 def _scaling_caption(data: Data, costs: Sequence[str]) -> Iterable[str]:
     rows, parameter = data["rows"], shown(data["parameter"])
     yield f"Growth of costs on {shown(data['spec'], 80)}, {data['seeds']} seeds."
-    yield "Filled marks: sizes at which every seed passed, which are fitted; hollow: other sizes."
+    yield "Filled marks: sizes with every seed solved, which are fitted; hollow: other sizes."
     yield "Lines: power laws over the fitted sizes, with 95 % intervals;"
     yield "they say nothing of larger sizes."
     for cost in costs:

@@ -182,7 +182,7 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
             LineCollection(_edges(above), colors=_BOUND, linewidths=2, linestyles=_ASKS[about])
         )
     if image is not None and ax is None:
-        figure.colorbar(image, ax=axes, label="share of runs that passed", shrink=0.8)
+        figure.colorbar(image, ax=axes, label="share of runs that solved", shrink=0.8)
     if above.any():
         asking = {general and cells[0]["asks"] for cells in learners.values()}
         least = "the budget" if data["budget_given"] else brief(data["query_budget"], 3)
@@ -250,11 +250,12 @@ def _edges(above: np.ndarray) -> list[list[tuple[float, float]]]:
 
 def _caption(data: Data, bounded: bool) -> Iterable[str]:
     yield f"Where learners solve {shown(data['spec'] or 'the family', 80)}: in a cell, runs that"
-    yield f"passed in time of all runs; a bound is about success {data['share']}. Grey: not run;"
+    yield f"solved in time of all runs; a bound is about success {data['share']}. Grey: not run;"
     yield "×: could not run, or ended by the machine."
     if data["more"]:
         yield f"Not shown: {data['more']} more learners, which --where chooses."
-    budget = f"{brief(data['query_budget'], 3)} queries"
+    most = data["query_budget"]
+    budget = "1 query" if most == 1 else f"{brief(most, 3)} queries"
     budget += "" if data["budget_given"] else " (assumed, as the runs have no budget of queries)"
     if bounded:
         kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"

@@ -256,21 +256,28 @@ def least(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
 
 
 _KINDS = ("run", "enough", "least")
+_HOLLOW = 6.5  # points across, beside 4.5 of a filled mark
 
 
 def _draw_runs(ax: Axes, rows: list[Data], cost: str, floor: float, look: Look, aside: Any) -> None:
-    """Draw the runs of a learner, and the line through the sizes that all of them solved."""
+    """Draw the runs of a learner, and a line where all of them solved: it breaks at other sizes.
+
+    Hollow marks are larger, and show about a filled one in the same place.
+    """
     held = [{**row, cost: max(row[cost], floor)} for row in rows if max(row[cost], floor) > 0]
-    line = [row for row in held if row["kind"] == "enough" and row["solved"]]
-    if line:
-        x, y = ([row[name] for row in line] for name in ("place", cost))
+    line = [row for row in held if row["kind"] == "enough"]
+    if any(row["solved"] for row in line):
+        x, y = (
+            [row["place"] for row in line],
+            [row[cost] if row["solved"] else np.nan for row in line],
+        )
         ax.plot(x, y, look.line, color=look.colour, transform=aside)
     for solved in (True, False):
         runs = [row for row in held if row["kind"] == "run" and row["solved"] is solved]
         if runs:
             x, y = ([row[name] for row in runs] for name in ("place", cost))
-            face = look.colour if solved else "none"
-            ax.plot(x, y, **look.point, markerfacecolor=face, transform=aside)
+            face: Data = {} if solved else {"markerfacecolor": "none", "markersize": _HOLLOW}
+            ax.plot(x, y, **look.point, **face, transform=aside)
 
 
 def _draw_needed(ax: Axes, rows: list[Data], look: Look, aside: Any) -> None:
@@ -325,7 +332,7 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
         yield f"What learners need on {about}." if needed else f"Certified bounds for {about}."
     if needed:
         chance = min(row["confidence"] for row in needed)
-        yield "The smallest number with which a run passes: median of"
+        yield "The smallest number with which a run solves: median of"
         yield f"{needed[0]['seeds']} instances with its interval ({chance:.1%})."
         if any(row["high"] is None for row in needed):
             yield "Arrows: more; too many instances have no such number within the budget of a run."

@@ -123,9 +123,9 @@ def test_a_size_where_a_seed_did_not_pass_is_left_out_and_named(ran):
     found = priced(failed(ran, 10, 1), lambda d, seed: 1 if (d, seed) == (10, 1) else d**2)
     fit = of(found)
     assert fit.values == (6, 8, 12, 14, 16, 18)
-    assert fit.left_out == ((10, "2 of 3 seeds passed"),)
+    assert fit.left_out == ((10, "2 of 3 seeds solved"),)
     assert fit.law.exponent == pytest.approx(2)
-    assert "queries: without d = 10: 2 of 3 seeds passed" in scaling_words(found)
+    assert "queries: without d = 10: 2 of 3 seeds solved" in scaling_words(found)
 
 
 def test_there_is_no_fit_of_few_sizes_or_of_one_cost(ran):
@@ -140,7 +140,7 @@ def test_there_is_no_fit_of_few_sizes_or_of_one_cost(ran):
     assert same.law is None
     assert "the same 77 at every size" in same.no_fit
     assert of(ran, "lowdegree", "examples").no_fit == (
-        "0 sizes count, 5 are needed, each with every seed passed"
+        "0 sizes count, 5 are needed, each with every seed solved"
     )
 
 
