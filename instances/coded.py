@@ -59,8 +59,8 @@ class Coded(Family):
     z_0 = +1 the factor is public, `known_constant`. Where z_0 = -1 it is one of `levels`, a
     function of z that differs from member to member. There label noise reflects it in the middle
     of the levels with probability `noise`. A subclass gives what is abstract, and `code` (or
-    `codes`, of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
-    `unknown_variance` by formulas of its own, and what is known of its `hardness`.
+    `codes`, of packed tokens). It should list its `members`; where it cannot, it gives `expected`
+    and `unknown_variance` by formulas of its own, and what is known of its `hardness`.
     """
 
     k = 2
