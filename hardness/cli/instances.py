@@ -29,7 +29,7 @@ from hardness.cli.output import output
     INTEGER,
     shown="a folder of examples",
 )
-@option("--format", "Format of the arrays.", Words("safetensors", "npz"), shown="safetensors")
+@option("--format", "Format: of the arrays.", Words("safetensors", "npz"), shown="safetensors")
 @flag("--weights", "Also write the weights (secret).")
 @seed
 @output(

@@ -18,8 +18,8 @@ from instances.errors import Refuted, ToolkitError, UsageError
 
 Kind = Literal["table", "folder", "page", "own"]
 FORMATS = ("json", "csv", "latex", "markdown", "parquet")
-_TABLE = "Print the table alone in this format; --out writes it as .csv, .tex, .md, .parquet."
-_PAGE = "Format of the table that is printed without --out."
+_TABLE = "Format: prints the table alone; --out writes it as .csv, .tex, .md, .parquet."
+_PAGE = "Format: of the table that is printed without --out."
 
 
 def output(
