@@ -154,12 +154,12 @@ def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o6
         draft.write_bytes(content)
 
 
-def _stands(path: Path, what: str) -> bool:
+def _stands(path: Path, subject: str) -> bool:
     """Return whether something is in the way of an output; raises AlreadyExists for a link."""
     # `lstat` raises for a name that is too long: `exists` would say that nothing is there.
     with os_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if stat.S_ISLNK(path.lstat().st_mode):
-            raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
+            raise AlreadyExists(f"{path} is a link and was kept: give the name of a {subject}")
         return True
     return False
 

@@ -51,7 +51,7 @@ def require(condition: bool, message: str) -> None:
         raise UsageError(message)
 
 
-def unknown(what: str, name: str, known: Iterable[str], listed: str = "") -> UsageError:
+def unknown(subject: str, name: str, known: Iterable[str], listed: str = "") -> UsageError:
     """Build the error for an unknown name, with the nearest known one.
 
     listed is what lists the names, said in place of names that are too many for a line.
@@ -61,15 +61,15 @@ def unknown(what: str, name: str, known: Iterable[str], listed: str = "") -> Usa
     >>> str(unknown("family", "partiy", ["parity"], listed="`hardness families`"))
     "unknown family 'partiy': did you mean 'parity'? `hardness families` lists all"
     """
-    if gone := withdrawn(what.removesuffix(" or catalog name"), name):
+    if gone := withdrawn(subject.removesuffix(" or catalog name"), name):
         return UsageError(gone)
     names, shown = sorted(known), cut(name, _QUOTED)
     if not names:
-        return UsageError(f"unknown {what} '{shown}': there are none")
+        return UsageError(f"unknown {subject} '{shown}': there are none")
     near = get_close_matches(name[:_QUOTED], names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     rest = f"{listed} lists all" if listed else f"known: {', '.join(names)}"
-    return UsageError(f"unknown {what} '{shown}': {hint}{rest}")
+    return UsageError(f"unknown {subject} '{shown}': {hint}{rest}")
 
 
 @cache

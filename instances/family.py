@@ -328,9 +328,9 @@ class Hidden:
     seed: int = field(repr=False)
     nonce: bytes = field(repr=False)
 
-    def commitment(self, what: Literal["secret", "seed"]) -> str:
+    def commitment(self, part: Literal["secret", "seed"]) -> str:
         """Commit to the secret or the seed: SHA-256(nonce || its JSON), in hexadecimal."""
-        value = list(self.secret) if what == "secret" else self.seed
+        value = list(self.secret) if part == "secret" else self.seed
         return hashlib.sha256(self.nonce + json.dumps(value).encode()).hexdigest()
 
 

@@ -43,12 +43,12 @@ def advice(module: str) -> str | None:
     return extra and f"pip install 'hardness-toolkit[{extra}]'"
 
 
-def require_extra(module: str, what: str) -> Any:
+def require_extra(module: str, subject: str) -> Any:
     """Import a module of an extra; raises ToolkitError if the extra is not installed."""
     try:
         return import_module(module)
     except ImportError as error:
         root = module.partition(".")[0]
         raise ToolkitError(
-            f"{what} needs {root}, which is not installed: {advice(module)}"
+            f"{subject} needs {root}, which is not installed: {advice(module)}"
         ) from error

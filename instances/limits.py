@@ -30,7 +30,7 @@ _UNITS = {
 }
 
 
-def bytes_of(text: str, what: str) -> int:
+def bytes_of(text: str, subject: str) -> int:
     """Read a number of bytes with its unit; raises UsageError.
 
     >>> bytes_of("500MB", "memory"), bytes_of("1.5 GiB", "memory"), bytes_of("4096", "memory")
@@ -40,7 +40,7 @@ def bytes_of(text: str, what: str) -> int:
     count = float(parts[1]) * _UNITS.get(parts[2].lower(), 0) if parts else 0.0
     if not 1 <= count < 2**63:
         raise UsageError(
-            f"{what} must be a number of bytes such as 500MB, 4GiB or 4096, got {text}"
+            f"{subject} must be a number of bytes such as 500MB, 4GiB or 4096, got {text}"
         )
     return int(count)
 
@@ -58,17 +58,17 @@ def available_memory() -> int:
     return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
-def require_memory(needed: int, what: str) -> None:
+def require_memory(needed: int, subject: str) -> None:
     """Refuse what would not fit in memory; raises TooLarge."""
-    _require(needed, available_memory(), 0.8, what, "memory")
+    _require(needed, available_memory(), 0.8, subject, "memory")
 
 
-def require_disk(needed: int, where: Path, what: str) -> None:
+def require_disk(needed: int, where: Path, subject: str) -> None:
     """Refuse what would not fit on the disk of a folder that exists; raises TooLarge."""
-    _require(needed, shutil.disk_usage(where).free, 0.95, what, "disk")
+    _require(needed, shutil.disk_usage(where).free, 0.95, subject, "disk")
 
 
-def _require(needed: int, there: int, share: float, what: str, place: str) -> None:
+def _require(needed: int, there: int, share: float, subject: str, place: str) -> None:
     if needed > share * there:
         sizes = f"{readable_bytes(needed)} of {place}, {readable_bytes(there)} are free"
-        raise TooLarge(f"{what} needs {sizes}: ask for less")
+        raise TooLarge(f"{subject} needs {sizes}: ask for less")

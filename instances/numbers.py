@@ -24,7 +24,7 @@ _ANY = re.compile(r"(-?[0-9]+)(?:/([1-9][0-9]*))?", re.ASCII)
 _SHORT = 10**7  # integers below it are written in full
 
 
-def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> Number:
+def parse(text: str, kind: type[Number], subject: str, any_size: bool = False) -> Number:
     """Read "20000", "2e4" or "2^16", and of rationals "0.1", "1/10" or "2^-15"; raises UsageError.
 
     An integer has up to 18 digits, and a part of a rational 41. any_size: read what `write` makes
@@ -38,7 +38,7 @@ def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> N
     whole = value is not None and value.denominator == 1 and "/" not in text and "." not in text
     if value is None or (kind is int and not (whole and (any_size or abs(value) < _MAX_DIGITS))):
         needed = "an integer such as 200 or 2e4" if kind is int else "a number such as 0.1 or 1/10"
-        raise UsageError(f"{what} must be {needed}, got {text[:60]}")
+        raise UsageError(f"{subject} must be {needed}, got {text[:60]}")
     return kind(value)
 
 

@@ -161,26 +161,27 @@ def split_list(text: str) -> list[str]:
     return [text[start + 1 : end].strip() for start, end in pairwise([*ends, len(text)])]
 
 
-def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
+def key_values(text: str, subject: str, known: list[str]) -> dict[str, str]:
     """Read "key=value,key=value" with known keys, each at most once."""
     out: dict[str, str] = {}
     for part in split_list(text) if text.strip() else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
-            raise UsageError(f"parameters of {what} must be key=value, got '{cut(part, 100)}'")
+            raise UsageError(f"parameters of {subject} must be key=value, got '{cut(part, 100)}'")
         if name not in known:
-            raise unknown(f"parameter of {what}", name, known)
+            raise unknown(f"parameter of {subject}", name, known)
         if name in out:
-            raise UsageError(f"{name} is given twice in {what}")
+            raise UsageError(f"{name} is given twice in {subject}")
         out[name] = value
     return out
 
 
-def word(text: str, what: str) -> str:
+def word(text: str, subject: str) -> str:
     """Read a plain word; raises UsageError."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
         raise UsageError(
-            f"{what} must be a word of letters, digits, - and _, got {cut(text, 60)}; commas stand "
+            f"{subject} must be a word of letters, digits, - and _, got {cut(text, 60)}; commas "
+            "stand "
             "between keys, as in w=2,d=8"
         )
     return text
@@ -208,21 +209,21 @@ _READERS: dict[Any, Any] = {
 _READERS |= {kind.__name__: reader for kind, reader in _READERS.items()}
 
 
-def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, Any]:
+def arguments(kind: type[Any], text: str, subject: str, example: str) -> dict[str, Any]:
     """Read "key=value,..." as values of the fields of a frozen dataclass, by their names.
 
     Raises UsageError for unknown, missing, repeated or malformed parameters.
     """
     known = {f.name: f for f in listed(kind)}
-    texts = key_values(text, what, list(known))
+    texts = key_values(text, subject, list(known))
     missing = [n for n, f in known.items() if f.default is MISSING and n not in texts]
     if missing:
         valid = _completed(kind, texts, example)
-        raise UsageError(f"{what} needs {', '.join(missing)}: write {valid}")
-    return {n: _READERS[plain_type(known[n].type)](v, f"{what}: {n}") for n, v in texts.items()}
+        raise UsageError(f"{subject} needs {', '.join(missing)}: write {valid}")
+    return {n: _READERS[plain_type(known[n].type)](v, f"{subject}: {n}") for n, v in texts.items()}
 
 
-def _completed(kind: type[Any], given: dict[str, str], example: str) -> str:
+def _completed(kind: type[Any], texts: dict[str, str], example: str) -> str:
     """Write an example with the parameters that are given, or as it is where these are not valid.
 
     >>> from instances.spec import FAMILIES
@@ -232,7 +233,7 @@ def _completed(kind: type[Any], given: dict[str, str], example: str) -> str:
     """
     name, _, rest = example.partition(":")
     try:
-        values = key_values(rest, name, [f.name for f in listed(kind)]) | given
+        values = key_values(rest, name, [f.name for f in listed(kind)]) | texts
         text = ",".join(f"{key}={value}" for key, value in values.items())
         if isinstance(kind, type) and kind(**arguments(kind, text, name, "")):
             return f"{name}:{text}"
@@ -316,11 +317,11 @@ def is_written(value: Any) -> bool:
         return False
 
 
-def _looks(text: str, what: str) -> int | float | bool | str:
+def _looks(text: str, subject: str) -> int | float | bool | str:
     for kind in (int, float):
         with suppress(UsageError):
-            return parse(text, kind, what)
-    return text.lower() == "true" if text.lower() in ("true", "false") else word(text, what)
+            return parse(text, kind, subject)
+    return text.lower() == "true" if text.lower() in ("true", "false") else word(text, subject)
 
 
 def later(default: Any) -> Any:

@@ -221,20 +221,20 @@ def built_in(family: Family) -> bool:
     return FAMILIES.get(family.name) is type(family)
 
 
-def require_spec(family: Family, what: str) -> None:
+def require_spec(family: Family, subject: str) -> None:
     """Refuse what reads the family's spec again, for a family that no spec names."""
     if kind_of(family.name) is not type(family):
         raise UsageError(
             f"no spec can name {family.name}, as its fields are not all integers, "
-            f"numbers or words: {what}"
+            f"numbers or words: {subject}"
         )
 
 
-def require_stored(family: Family, what: str) -> None:
+def require_stored(family: Family, subject: str) -> None:
     """Refuse what outlives this process, for a family that no file has, or that no spec names."""
     if family.name in OWN and OWN[family.name].sha256 is None:
-        raise UsageError(f"{family.name} stands in no file: name it path.py:Name: {what}")
-    require_spec(family, what)
+        raise UsageError(f"{family.name} stands in no file: name it path.py:Name: {subject}")
+    require_spec(family, subject)
 
 
 def require_drawn(family: Family) -> Family:

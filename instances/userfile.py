@@ -127,10 +127,10 @@ def named(space: ModuleType, name: str, where: str) -> Any:
     return values[name]
 
 
-def pickled(value: Any, what: str) -> bytes:
+def pickled(value: Any, subject: str) -> bytes:
     """Pickle for a process that has none of the user's modules; raises UsageError for what has not.
 
-    what: is named in the message.
+    subject: is named in the message.
     """
     import cloudpickle
 
@@ -152,7 +152,7 @@ def pickled(value: Any, what: str) -> bytes:
         return stream.getvalue()
     except Exception as error:  # whatever an object of a user raises
         raise UsageError(
-            f"{what} cannot be handed to another process: {one_line(error, 200)}"
+            f"{subject} cannot be handed to another process: {one_line(error, 200)}"
         ) from error
 
 
@@ -196,7 +196,7 @@ def _aside(*values: Any, **how: Any) -> None:
 
 
 @contextlib.contextmanager
-def guarded(what: str, hint: str = "") -> Iterator[None]:
+def guarded(subject: str, hint: str = "") -> Iterator[None]:
     """Run code of a user: what it prints goes to stderr, what it raises becomes a UsageError.
 
     hint: what is added where its types or values do not fit.
@@ -215,7 +215,7 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
         message += f"; {hint}" if hint and isinstance(error, TypeError | ValueError) else ""
         reason = f"{type(error).__name__}: {message}" if message else type(error).__name__
         line = f", in line {number}" if number else ""
-        raise UsageError(f"{reason} ({what}{line})") from error
+        raise UsageError(f"{reason} ({subject}{line})") from error
 
 
 def blame(error: BaseException) -> str | None:

@@ -421,7 +421,7 @@ def verify(
 
     members, samples = integral("members", members, 1), integral("samples", samples, 1)
     confidence, seed = number_between("confidence", confidence, 0, 1), integral("seed", seed, 0)
-    found = read_members(sources.functions(source), most=members)
+    found = read_members(sources.functions(source), count=members)
     what: Family | Members
     folder: Folder | None = None
     if found:

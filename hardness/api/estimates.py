@@ -224,15 +224,15 @@ def _read(attackers: Any) -> dict[str, Any]:
     return read
 
 
-def _problem(source: "Source", samples: int | None, of: str | None) -> "Instance":
+def _problem(source: "Source", samples: int | None, spec: str | None) -> "Instance":
     """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
     from hardness.lwe.parameters import parameters_of
     from hardness.lwe.sets import Instance, resolve_instance
     from instances.samples import samples as read
 
-    if isinstance(source, str) and not (of or sources.exists(source)):
+    if isinstance(source, str) and not (spec or sources.exists(source)):
         return resolve_instance(source, samples)
-    family, folder = sources.target(source, of)
+    family, folder = sources.target(source, spec)
     if folder and not folder.hidden and samples is None and family.linear_forms:
         samples = len(read(folder.examples(0, folder.count)))
     asked = parameters_of(family, samples)

@@ -106,18 +106,18 @@ def generate(
     )
 
 
-def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) -> Path:
+def _written(out: Path, samples: "Samples", instance: "Instance | None", force: bool) -> Path:
     """Write samples, and the secret of their instance beside them; names its file."""
     from instances.disk import refuse_existing
     from instances.samples import write_secret
 
     apart = out.with_suffix(".secret.json")
-    if of:
+    if instance:
         refuse_existing(apart, force)
-    found.save(out, force=force)
-    if of:
-        secret = of.family.to_linear(of.hidden.secret)
-        write_secret(apart, found, secret, of.hidden.seed, force=force)
+    samples.save(out, force=force)
+    if instance:
+        secret = instance.family.to_linear(instance.hidden.secret)
+        write_secret(apart, samples, secret, instance.hidden.seed, force=force)
     return apart
 
 

@@ -46,18 +46,18 @@ def paired(source: Any, a: Any, b: Any) -> Any:
     return Arrays(Path(located("a", a)), Path(located("b", b)))
 
 
-def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
+def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | None]":
     """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
 
-    FILE: samples, which become examples in memory. of: the spec of those that do not state it.
+    FILE: samples, which become examples in memory. spec: the spec of those that do not state it.
     """
     from instances.files import read_folder
     from instances.spec import parse
 
-    if of is not None:
-        text_argument("spec", of)
+    if spec is not None:
+        text_argument("spec", spec)
     if isinstance(source, Arrays):
-        return _held(source, of)
+        return _held(source, spec)
     if source is None:
         raise UsageError("SOURCE is missing: a SPEC, a folder or a file is needed, or --a and --b")
     if hasattr(source, "spec") and hasattr(source, "instance"):
@@ -69,10 +69,10 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             f"{type(source).__name__}; functions of yours are named as 'path.py:Name'"
         )
     if path := file_of(text):
-        return _held(path, of)
+        return _held(path, spec)
     if Path(text).suffix in _OF_SAMPLES and not exists(text):
         raise UsageError(f"no such file: {text[:80]}")
-    if of:
+    if spec:
         raise UsageError(f"--spec is for a file of samples, not for {text[:80]}")
     if not exists(text):
         try:
@@ -135,24 +135,24 @@ def file_of(source: "Source") -> Path | None:
     return path if path.suffix != ".json" and path.is_file() else None
 
 
-def read_file(path: Path | Arrays, of: str | None) -> "Samples":
+def read_file(path: Path | Arrays, spec: str | None) -> "Samples":
     """Read samples from a file, or from two, of the spec that it states or of one given."""
     from instances.samples import read_samples
     from instances.spec import parse
 
-    stated = parse(of) if of else None
+    stated = parse(spec) if spec else None
     family = (stated.linear_forms or stated.refuse("linear_forms")) if stated else None
     if isinstance(path, Arrays):
         return read_samples(path.a, family, path.b)
     return read_samples(path, family)
 
 
-def _held(path: Path | Arrays, of: str | None) -> "tuple[Any, Folder]":
+def _held(path: Path | Arrays, spec: str | None) -> "tuple[Any, Folder]":
     """Make examples in memory of a file of samples."""
     from instances.files import Held
     from instances.samples import to_attention
 
-    found = read_file(path, of)
+    found = read_file(path, spec)
     return found.family, Held.of(Path(str(path)), to_attention(found, 0), notes=found.notes)
 
 

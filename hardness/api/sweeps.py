@@ -124,14 +124,14 @@ def _require_sweep(cache: "Cache") -> None:
 def _named(grids: "Mapping[str, Any]") -> dict[str, Any]:
     """Name the objects in a dictionary of a sweep, as its jobs know them."""
 
-    def spec(one: Any) -> Any:
-        return one if isinstance(one, str) else sources.spec_of(one, "sweep")
+    def spec(source: Any) -> Any:
+        return source if isinstance(source, str) else sources.spec_of(source, "sweep")
 
-    def learner(one: Any) -> Any:
-        return one if isinstance(one, str | dict) else sources.names(one)[0]
+    def learner(source: Any) -> Any:
+        return source if isinstance(source, str | dict) else sources.names(source)[0]
 
-    def table(one: "Mapping[str, Any]") -> dict[str, Any]:
-        made = dict(one)
+    def table(entries: "Mapping[str, Any]") -> dict[str, Any]:
+        made = dict(entries)
         for name, read in (("specs", spec), ("learners", learner)):
             if name in made:
                 several = isinstance(made[name], list | tuple)

@@ -67,7 +67,7 @@ class Posed:
 
 
 def certify(
-    what: Family | Members,
+    target: Family | Members,
     terms: BoundParameters | None = None,
     about: Sequence[NamedLearner] = (),
     centred: bool = False,
@@ -91,8 +91,8 @@ def certify(
     """
     terms = terms or BoundParameters()
     if about:
-        return certify_named(pose_for_learners(what, terms.success), about, terms)
-    posed = pose(what, terms.success, centred, progress)
+        return certify_named(pose_for_learners(target, terms.success), about, terms)
+    posed = pose(target, terms.success, centred, progress)
     return posed.certificate(terms.to_terms(), posed.witness | _witness(posed, terms))
 
 
@@ -137,7 +137,7 @@ def enumerated(family: Family, members: int | None = None) -> Members:
 
 
 def pose(
-    what: Family | Members,
+    target: Family | Members,
     success: Fraction,
     centred: bool = False,
     progress: Callable[[int], None] = lambda done: None,
@@ -147,12 +147,12 @@ def pose(
     success: the probability that is asked of learners, which says of how many members the law of a
     secret is bounded. Raises UsageError.
     """
-    if isinstance(what, Members):
-        return _pose_listed(what, centred, progress)
-    certified = certified_problem(what)
+    if isinstance(target, Members):
+        return _pose_listed(target, centred, progress)
+    certified = certified_problem(target)
     if certified is None:
-        return _pose_listed(enumerated(what), centred, progress)
-    require_uniform(what)
+        return _pose_listed(enumerated(target), centred, progress)
+    require_uniform(target)
     family, problem = certified
     forms = family.linear_forms if problem["kind"] == "residues" else None
     witness = {"law": secret_laws.weights(forms, success)} if forms else {}
@@ -225,12 +225,12 @@ def _require_dense(posed: Posed, terms: BoundParameters) -> None:
     )
 
 
-def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
+def pose_for_learners(target: Family | Members, success: Fraction) -> Posed:
     """Pose a problem about which named learners may be asked; raises NoClaim, UsageError."""
-    if isinstance(what, Members):
-        silent = f"no claim about {what.path}"
+    if isinstance(target, Members):
+        silent = f"no claim about {target.path}"
         try:
-            posed = pose(what, success)
+            posed = pose(target, success)
         except UsageError as error:
             raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
         if posed.known.gram is None:
@@ -238,16 +238,16 @@ def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
         if posed.parsed.levels != 2:
             raise NoClaim(f"{silent}: {_NO_SIGNS}")
         return posed
-    forms = what.linear_forms
+    forms = target.linear_forms
     if forms and (reason := obstacle(forms)):
         raise NoClaim(f"no claim about {forms.spec}: {reason}")
-    require_uniform(what)
-    if certified_problem(what):
-        return pose(what, success)
-    if what.factor is not None and what.size and what.size <= MEMBERS:
-        return pose_for_learners(of_family(what), success)
+    require_uniform(target)
+    if certified_problem(target):
+        return pose(target, success)
+    if target.factor is not None and target.size and target.size <= MEMBERS:
+        return pose_for_learners(of_family(target), success)
     raise NoClaim(
-        f"no claim about {what.name}: bounds on named learners are about parity, profile "
+        f"no claim about {target.name}: bounds on named learners are about parity, profile "
         "and hidden, whose members' correlations have a known spectrum, "
         "about lwr, lwe and lpn, whose members are independent, about "
         f"direction, and about {MEMBERS} members at most by tables of -1 and +1"

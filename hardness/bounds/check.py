@@ -105,11 +105,11 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
         check_layer(family)
 
 
-def _hold_law(data: Any, expected: Any, what: str) -> None:
+def _hold_law(data: Any, expected: Any, subject: str) -> None:
     """Hold a law against that of a spec, which on another processor may differ in a last digit."""
     law, right = read_law(data), read_law(expected)
     if law is None or right is None:
-        reason = f"there are {what} in the problem and none in its spec, or the other way round"
+        reason = f"there are {subject} in the problem and none in its spec, or the other way round"
         need(law is right, reason)
         return
     total, of_spec = sum(law.values()), sum(right.values())
@@ -117,7 +117,7 @@ def _hold_law(data: Any, expected: Any, what: str) -> None:
         probability = Fraction(right.get(value, 0), of_spec)
         off = abs(Fraction(law.get(value, 0), total) - probability)
         near = off <= _ROUNDED + probability * _FLOAT
-        need(near, f"the {what} of the problem are not those of its spec, as at {value}")
+        need(near, f"the {subject} of the problem are not those of its spec, as at {value}")
 
 
 def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) -> None:

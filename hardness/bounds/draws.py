@@ -82,7 +82,8 @@ def _require_functions(family: Coded) -> None:
             )
 
 
-def _refusal(family: Family, what: str) -> UsageError:
+def _refusal(family: Family, subject: str) -> UsageError:
     return UsageError(
-        f"{family.spec[:200]}: `draw` {what}: bounds are of a uniform draw, fix `draw` or `members`"
+        f"{family.spec[:200]}: `draw` {subject}: bounds are of a uniform draw, fix `draw` or "
+        "`members`"
     )

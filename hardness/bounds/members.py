@@ -72,11 +72,11 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
     return sorted(order[:members])
 
 
-def read_members(text: str, members: int | None = None, most: int | None = None) -> Members | None:
+def read_members(text: str, members: int | None = None, count: int | None = None) -> Members | None:
     """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
 
     A SPEC of functions that were named before is one of them. members: how many functions are
-    chosen, by `least_names`; most: or layers, where there are more.
+    chosen, by `least_names`; count: or layers, where there are more.
     Raises UsageError, DamagedFile.
 
     >>> read_members("parity:d=8,m=3") is None
@@ -85,7 +85,7 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
     family = resolve(text)
     listed = functions_of(family) if isinstance(family, str) else None
     if listed:
-        return functions(listed, min(most, len(listed.names)) if most else members)
+        return functions(listed, min(count, len(listed.names)) if count else members)
     if family != text:
         return None
     path = Path(text.strip() or "?")
@@ -93,7 +93,7 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
         folder = path.is_dir() and not (path / "instance.json").exists()
     except (OSError, ValueError):  # too long, or a character that no path may have
         return None
-    return layers(path, most) if folder else None
+    return layers(path, count) if folder else None
 
 
 def functions(source: Functions, members: int | None = None) -> Members:
@@ -180,10 +180,10 @@ def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float6
     return small if (small == table).all() else table
 
 
-def layers(folder: Path, most: int | None = None) -> Members:
+def layers(folder: Path, count: int | None = None) -> Members:
     """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile.
 
-    most: how many are chosen, by `least_names`, where there are more.
+    count: how many are chosen, by `least_names`, where there are more.
     """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
     if not paths:
@@ -194,8 +194,8 @@ def layers(folder: Path, most: int | None = None) -> Members:
     for path in paths:
         if not fits_name(path.name):
             raise UsageError(f"{path!r}: a name is {NAME}: rename it")
-    if most and len(paths) > most:
-        paths = [paths[i] for i in least_names([path.name for path in paths], most)]
+    if count and len(paths) > count:
+        paths = [paths[i] for i in least_names([path.name for path in paths], count)]
     read = [load_layer(p) for p in paths]
     for path, layer in zip(paths, read, strict=True):
         if layer.d != read[0].d:

@@ -12,8 +12,8 @@ from instances.lazy import Imported
 class Command(click.Command):
     """A command that takes --seed and --jobs even if they do nothing, so that scripts may."""
 
-    def __init__(self, name: str | None, **given: Any) -> None:
-        super().__init__(name, **given)
+    def __init__(self, name: str | None, **settings: Any) -> None:
+        super().__init__(name, **settings)
         known = {flag for one in self.params for flag in one.opts}
         for unused in {"--seed", "--jobs"} - known:
             self.params.append(Option([unused], type=INTEGER, hidden=True, expose_value=False))
@@ -64,11 +64,11 @@ class Group(click.Group):
 
     command_class = Command
 
-    def __init__(self, name: str, places: dict[str, str], **given: Any) -> None:
+    def __init__(self, name: str, places: dict[str, str], **settings: Any) -> None:
         """places: "module.name" in hardness.cli, by what each command is called."""
         commands: Any = Imported("hardness.cli", places)
-        given.setdefault("callback", _help)
-        super().__init__(name, commands=commands, invoke_without_command=True, **given)
+        settings.setdefault("callback", _help)
+        super().__init__(name, commands=commands, invoke_without_command=True, **settings)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

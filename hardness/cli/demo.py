@@ -13,8 +13,8 @@ from hardness.cli.output import output
 @seed
 @jobs
 @output("Write to this folder.  [default: out]", "own")
-def demo(**given: Any) -> Any:
+def demo(**options: Any) -> Any:
     """Certify, verify, learn, compare and draw, on small sizes."""
     from hardness.api.demo import demo as main_job
 
-    return main_job(**given)
+    return main_job(**options)

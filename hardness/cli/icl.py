@@ -49,7 +49,7 @@ def _layers(default: int) -> Any:
     shown="what a second or so does, 20000 at most",
 )
 @_study
-def optimum(**given: Any) -> Any:
+def optimum(**options: Any) -> Any:
     """Give the best single layer of linear attention in closed form, and the evidence for it.
 
     The smallest loss, a minimum found numerically, Monte Carlo on sampled prompts, and the
@@ -57,20 +57,20 @@ def optimum(**given: Any) -> Any:
     """
     from hardness.api import icl
 
-    return icl.optimum(**given)
+    return icl.optimum(**options)
 
 
 @click.command(cls=Command, short_help="L layers with scalars, solved exactly.")
 @_layers(4)
 @_study
-def steps(**given: Any) -> Any:
+def steps(**options: Any) -> Any:
     """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
 
     For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
     """
     from hardness.api import icl
 
-    return icl.steps(**given)
+    return icl.steps(**options)
 
 
 @click.command(cls=Command, short_help="Train L layers of full matrices.")
@@ -86,14 +86,14 @@ def steps(**given: Any) -> Any:
 @option("--steps", "Number of steps: at most.", INTEGER, 1000)
 @option("--restarts", "Number of random starts.", INTEGER, 1)
 @_study
-def train(**given: Any) -> Any:
+def train(**options: Any) -> Any:
     """Train L layers from a small random start, and measure how near they come to gradient descent.
 
     The loss is compared with the exact one of the best scalars, the matrices with the identity.
     """
     from hardness.api import icl
 
-    return icl.train(**given)
+    return icl.train(**options)
 
 
 @click.command(cls=Command, short_help="The loss against the number of layers.")
@@ -101,8 +101,8 @@ def train(**given: Any) -> Any:
 @_SAMPLES
 @option("--steps", "Number of steps: of a descent.", INTEGER, 600)
 @_study
-def curves(**given: Any) -> Any:
+def curves(**options: Any) -> Any:
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
     from hardness.api import icl
 
-    return icl.curves(**given)
+    return icl.curves(**options)

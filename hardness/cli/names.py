@@ -14,11 +14,11 @@ from hardness.cli.output import output
 @argument("action", "What to do.", type=Words("list", "show"), required=False)
 @argument("name", "A family or an entry of the catalog, to show.", specs, required=False)
 @output("Write the JSON to this file.")
-def families(**given: Any) -> Any:
+def families(**options: Any) -> Any:
     """List the families and the catalog, or show one."""
     from hardness.api.names import list_families
 
-    return list_families(**given)
+    return list_families(**options)
 
 
 @click.command(cls=Command, short_help="List, show, check learners, or begin one.")
@@ -28,7 +28,7 @@ def families(**given: Any) -> Any:
 )
 @sandbox
 @output("Write the JSON to this file.", forced=True)
-def learners(**given: Any) -> Any:
+def learners(**options: Any) -> Any:
     """List the built-in learners, or show one.
 
     check NAME: does a learner of your own, path.py:Name, keep to the protocol? Exits with 1 if
@@ -36,4 +36,4 @@ def learners(**given: Any) -> Any:
     """
     from hardness.api.names import list_learners
 
-    return list_learners(**given)
+    return list_learners(**options)

@@ -75,13 +75,13 @@ class _Described(click.Parameter):
 
     def __init__(
         self,
-        *given: Any,
+        *settings: Any,
         about: str = "",
         section: str = "",
         complete: Names | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(*given, **more)
+        super().__init__(*settings, **more)
         self.about, self.section, self.complete = about, section, complete
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -52,7 +52,7 @@ def output(
             quiet: bool,
             family: tuple[str, ...],
             form: str | None = None,
-            **given: Any,
+            **options: Any,
         ) -> None:
             context = click.get_current_context()
             path = context.command_path.partition(" ")[2]
@@ -68,7 +68,9 @@ def output(
             chosen = _file_format(out, form, kind)
             if needs and out is None and form is None:
                 raise click.UsageError(f"{path} needs {needs}")
-            said = {n: v for n, v in given.items() if v is not None and v is not False and v != ()}
+            said = {
+                n: v for n, v in options.items() if v is not None and v is not False and v != ()
+            }
             if kind != "table":
                 said |= {"out": out} if out else {}
             if force and (kind != "table" or forced or _writes(context, said)):
@@ -110,25 +112,27 @@ def _options(help: str | None, kind: Kind, format: bool) -> Decorator:
     )
 
 
-def _writes(context: click.Context, given: Mapping[str, Any]) -> list[str]:
+def _writes(context: click.Context, options: Mapping[str, Any]) -> list[str]:
     """Name the parameters that name a file to write."""
     types = {str(one.name): one.type for one in context.command.params}
-    return [name for name, value in given.items() if value and isinstance(types[name], WrittenFile)]
+    return [
+        name for name, value in options.items() if value and isinstance(types[name], WrittenFile)
+    ]
 
 
 def _refuse(
-    context: click.Context, given: Mapping[str, Any], force: bool, ours: tuple[str, ...]
+    context: click.Context, options: Mapping[str, Any], force: bool, ours: tuple[str, ...]
 ) -> None:
     """Refuse, before any work, files that stand at what the command writes; raises ToolkitError."""
-    names = _writes(context, given)
+    names = _writes(context, options)
     if not names:
         return
     from instances.disk import refuse_existing, refuse_foreign, refuse_unwritable
 
-    read = {realpath(v) for n, v in given.items() if n not in names and isinstance(v, Path | str)}
+    read = {realpath(v) for n, v in options.items() if n not in names and isinstance(v, Path | str)}
     seen: dict[str, str] = {}
     for name in names:
-        path = given[name]
+        path = options[name]
         other = seen.setdefault(realpath(path), name)
         if other != name:
             flags = " and ".join(f"--{one.replace('_', '-')}" for one in (other, name))
@@ -142,13 +146,13 @@ def _refuse(
         refuse_unwritable(path)
 
 
-def _called(function: Callable[..., Any], given: dict[str, Any], form: Any, quiet: bool) -> Any:
+def _called(function: Callable[..., Any], options: dict[str, Any], form: Any, quiet: bool) -> Any:
     """Call the function; of one that is cut short, what was finished is shown."""
     from hardness.api import progress
 
     try:
         with progress.shown(not quiet, form == "json"):
-            return function(**given)
+            return function(**options)
     except Refuted as error:
         if form == "json":
             click.echo(json.dumps({"accepted": False, "reason": str(error)}, indent=1))
@@ -189,26 +193,26 @@ def _file_format(out: Path | None, form: str | None, kind: Kind) -> str | None:
     return form or "json"
 
 
-def _write(out: Path, form: Any, found: Any, force: bool) -> None:
+def _write(out: Path, form: Any, result: Any, force: bool) -> None:
     from hardness.report.export import write
     from instances.disk import write_text
 
     if form == "json":
-        write_text(out, found.to_json() + "\n", force=force)
+        write_text(out, result.to_json() + "\n", force=force)
     else:
-        write(out, form, found, force)
+        write(out, form, result, force)
 
 
-def show(found: Any, form: str | None) -> None:
+def show(result: Any, form: str | None) -> None:
     """Print a result: in words within the columns that there are, as JSON or as a table."""
     if form == "json":
-        click.echo(json.dumps(found.to_dict(), indent=found.indent))
+        click.echo(json.dumps(result.to_dict(), indent=result.indent))
     elif form in ("csv", "latex", "markdown"):
         from hardness.report.export import text
         from instances.text import printable
 
-        click.echo(printable(text(form, found)), nl=False)  # type: ignore[arg-type]
+        click.echo(printable(text(form, result)), nl=False)  # type: ignore[arg-type]
     else:
         from hardness.report.text import colours, screen
 
-        click.echo(found.text(screen(), colours()), color=True)
+        click.echo(result.text(screen(), colours()), color=True)

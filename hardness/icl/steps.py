@@ -395,7 +395,7 @@ class Exact(Study, frozen=True, kw_only=True, tag="icl steps"):
 def exact_curves(
     n: int,
     d: int,
-    most: int,
+    depth: int,
     noise: float = 0.0,
     seed: int = 0,
     samples: int = 100_000,
@@ -413,10 +413,10 @@ def exact_curves(
     >>> [round(one.loss, 5) for one in curves.best], curves.best[0].exact
     ([1.15385, 0.36124], '15/13')
     """
-    if not 1 <= most <= MOST_CURVES:
-        raise UsageError(f"layers must be between 1 and {MOST_CURVES}, got {most}")
+    if not 1 <= depth <= MOST_CURVES:
+        raise UsageError(f"layers must be between 1 and {MOST_CURVES}, got {depth}")
     require(samples >= 2, f"samples must be at least 2, got {samples}")
-    depths, ratio = range(1, most + 1), d / n
+    depths, ratio = range(1, depth + 1), d / n
     best, common, scalars = [], [], []
     for layers in depths:
         best.append(best_steps(n, d, layers, noise))
@@ -437,13 +437,13 @@ def exact_curves(
         taken = list(solved.steps)
         return {"steps": taken, **losses(solved.loss, np.zeros(len(taken)), taken)}
 
-    def scalar_record(found: Scalars) -> PlusPlus:
-        p, q = list(found.p), list(found.q)
-        return PlusPlus(p=p, q=q, how=found.how, **losses(found.loss, p, q))
+    def scalar_record(scalars: Scalars) -> PlusPlus:
+        p, q = list(scalars.p), list(scalars.q)
+        return PlusPlus(p=p, q=q, how=scalars.how, **losses(scalars.loss, p, q))
 
-    def best_record(found: BestSteps) -> Best:
-        both: Any = {"exact": str(found.least), "least": float(found.least), "real": found.real}
-        return Best(**of_steps(found), **both, polynomial=[float(c) for c in found.polynomial])
+    def best_record(steps: BestSteps) -> Best:
+        both: Any = {"exact": str(steps.least), "least": float(steps.least), "real": steps.real}
+        return Best(**of_steps(steps), **both, polynomial=[float(c) for c in steps.polynomial])
 
     return Exact(
         n=n,

@@ -252,7 +252,7 @@ class Curves(OfLaw, frozen=True, kw_only=True, tag="icl curves"):
 
 def curves(
     law: Prompts,
-    most: int = 4,
+    depth: int = 4,
     *,
     seed: int = 0,
     samples: int = 0,
@@ -265,11 +265,11 @@ def curves(
     samples: as for `train`, 0 for its defaults. progress is told of 2 * most * steps in all. Raises
     UsageError for most outside of 1 .. 8, and for what `train` refuses.
     """
-    if not 1 <= most <= MOST_LAYERS:
-        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {most}")
+    if not 1 <= depth <= MOST_LAYERS:
+        raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {depth}")
     points = []
     chosen: Any = {"seed": seed, "samples": samples, "steps": steps, "fresh": fresh}
-    for layers in range(1, most + 1):
+    for layers in range(1, depth + 1):
         for name, kind in _SCALAR.items():
             known = scalar_reference(law, layers, kind)
             if known is not None:

@@ -335,13 +335,16 @@ def _bound(option: str, paths: Iterable[Path]) -> list[str]:
 
 
 def require_out_of_reach(
-    file: Path | None, kept: Path, tells: str = "the seeds of its instances", what: str = "results"
+    file: Path | None,
+    kept: Path,
+    tells: str = "the seeds of its instances",
+    subject: str = "results",
 ) -> None:
     """Refuse a learner's file whose folder has what it must not know; raises ToolkitError."""
     if file and kept.resolve().is_relative_to(file.resolve().parent):
         raise ToolkitError(
             f"{kept} is in the folder of {file.name}: a learner can read its folder, and so "
-            f"{tells}: put it in a folder of its own, or {what} elsewhere"
+            f"{tells}: put it in a folder of its own, or {subject} elsewhere"
         )
 
 

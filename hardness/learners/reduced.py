@@ -24,11 +24,11 @@ def product(x: NDArray[Any]) -> NDArray[np.float64]:
 def predictor(
     family: Family,
     surprise: Callable[[NDArray[Any]], NDArray[np.float64]],
-    seen: Callable[[NDArray[Any]], NDArray[Any]] = product,
+    factors: Callable[[NDArray[Any]], NDArray[Any]] = product,
 ) -> Predict:
     """Make predictions of a function of z: labels of what it adds to the factor that is known.
 
-    surprise: what is `seen` of n tokens -> (n,), the factor less its public part.
+    surprise: what is `factors` of n tokens -> (n,), the factor less its public part.
     """
     coded = require_coded(family)
 
@@ -38,7 +38,7 @@ def predictor(
         unknown = np.flatnonzero(coded.open(words))
         for start in range(0, len(unknown), _AT_ONCE):
             rows = unknown[start : start + _AT_ONCE]
-            factor[rows] += surprise(seen(x[rows]))
+            factor[rows] += surprise(factors(x[rows]))
         return coded.labelled(x, factor)
 
     return predict

@@ -32,7 +32,7 @@ _RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
 _RANGE = re.compile(r"(2\^)?([0-9]{1,18})\.\.(?:2\^)?([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
 
 
-def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[str, list[str]]:
+def parse_range(text: str, option: str = "--over", limit: int = _MOST) -> tuple[str, list[str]]:
     """Read "n=512..1024..128", "q=2^20..2^40..4" or "h=32,64"; raises UsageError.
 
     >>> parse_range("q=2^20..2^24..2")
@@ -45,7 +45,7 @@ def parse_range(text: str, option: str = "--over", most: int = _MOST) -> tuple[s
         low, high, step = int(ends[2]), int(ends[3]), int(ends[4] or 1)
         rises = rest.count("2^") in (0, 2) and low <= high and step > 0
         require(rises, f"{wrong}: the range is empty")
-        require((high - low) // step < most, f"{wrong}: a range of at most {most} values")
+        require((high - low) // step < limit, f"{wrong}: a range of at most {limit} values")
         return key, [f"{ends[1] or ''}{value}" for value in range(low, high + 1, step)]
     listed = [part.strip() for part in rest.split(",")]
     several = "=" not in rest and all(listed) and len(set(listed)) == len(listed)

@@ -110,19 +110,19 @@ class Law:
         moved = replace(self, mean=self.mean - mode, low=self.low - mode, high=self.high - mode)
         return replace(moved, zero=zero, weight=weight, counts=counts, mode=0)
 
-    def log2_signs(self, most: int) -> NDArray[np.float64]:
+    def log2_signs(self, limit: int) -> NDArray[np.float64]:
         """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. most,).
 
         >>> (2 ** fixed(((-1, 1), (1, 2)), n=6, q=97).log2_signs(4)).round(6).tolist()
         [1.0, 2.0, 3.0, 3.0, 0.0]
         """
-        w = np.arange(most + 1.0)
+        w = np.arange(limit + 1.0)
         if not self.counts:
             return w * log2(max(1, self.alphabet))
         placed = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
         for _, count in self.counts:
-            taken = np.arange(min(count, most) + 1)
-            rest = np.arange(most + 1)[:, None] - taken
+            taken = np.arange(min(count, limit) + 1)
+            rest = np.arange(limit + 1)[:, None] - taken
             ways = np.where(rest >= 0, placed[rest] - gammaln(taken + 1) / math.log(2), -math.inf)
             placed = np.logaddexp2.reduce(ways, axis=1)
         return placed + gammaln(w + 1) / math.log(2)

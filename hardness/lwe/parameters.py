@@ -300,7 +300,7 @@ def modulus(text: str, key: str = "q") -> int:
     return integer
 
 
-def long_integer(text: str, what: str) -> int:
+def long_integer(text: str, subject: str) -> int:
     """Read an integer of up to 19729 digits, "-3329", "2e4" or "2^881+1"; raises UsageError.
 
     >>> long_integer("-2^80", "width") == -(2**80)
@@ -312,17 +312,19 @@ def long_integer(text: str, what: str) -> int:
         added = int(power[4] or 0)
         return sign * int(power[1]) ** int(power[2]) + (-added if power[3] == "-" else added)
     if _DIGITS.fullmatch(digits):
-        return sign * numbers.parse(digits, int, what, any_size=True)
-    return numbers.parse(text, int, what)
+        return sign * numbers.parse(digits, int, subject, any_size=True)
+    return numbers.parse(text, int, subject)
 
 
-def _long_fraction(text: str, what: str) -> Fraction:
+def _long_fraction(text: str, subject: str) -> Fraction:
     """Read a number of a deviation, "3.2", "1/3", "2^61" or "2^-200"; raises UsageError."""
     base, minus, power = text.strip().partition("^-")
     if minus:
-        return Fraction(1, long_integer(f"{base}^{power}", what))
+        return Fraction(1, long_integer(f"{base}^{power}", subject))
     return (
-        Fraction(long_integer(text, what)) if "^" in base else numbers.parse(text, Fraction, what)
+        Fraction(long_integer(text, subject))
+        if "^" in base
+        else numbers.parse(text, Fraction, subject)
     )
 
 

@@ -260,9 +260,10 @@ def _number(node: ast.expr) -> Fraction:
     raise _refused(ast.unparse(node))
 
 
-def _refused(what: str) -> UsageError:
+def _refused(subject: str) -> UsageError:
     return UsageError(
-        f"{cut(what, 60)} is not read: write LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) with "
+        f"{cut(subject, 60)} is not read: write LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) "
+        "with "
         f"numbers, + - * / // ** ^ <<, oo and the laws ND.{', '.join(_LAWS)}; nothing is evaluated"
     )
 

@@ -184,10 +184,10 @@ class Estimates(Result):
                 return estimate
         raise KeyError(name)
 
-    def label(self, one: Estimate) -> str:
+    def label(self, estimate: Estimate) -> str:
         """Name an attack: with its model, where several are asked."""
-        models = {e.model for e in self.estimates if e.name == one.name}
-        return f"{one.name}, {one.model}" if len(models) > 1 else one.name
+        models = {e.model for e in self.estimates if e.name == estimate.name}
+        return f"{estimate.name}, {estimate.model}" if len(models) > 1 else estimate.name
 
     @property
     def words(self) -> str:

@@ -19,11 +19,11 @@ DOMAIN = (
 _LONG = 20  # digits of a number that is shown in full
 
 
-def bound_words(found: "Bound") -> str:
+def bound_words(bound: "Bound") -> str:
     """Write each formula with its domain, value and source, then what the names stand for."""
-    made, names = found.certificate, dict[str, Any]()
+    made, names = bound.certificate, dict[str, Any]()
     lines = [brief_spec(made.spec)]
-    for name, one in () if found.solution else found.formulas.items():
+    for name, one in () if bound.solution else bound.formulas.items():
         lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
         if one.domain:
             lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
@@ -37,7 +37,7 @@ def bound_words(found: "Bound") -> str:
     lines += [""] * bool(names)
     for name, (value, says) in names.items():
         lines.append(wrap(f"{name} = {shown_number(value)}, {says}", "", "    "))
-    if (solved := found.solution) is None:
+    if (solved := bound.solution) is None:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
     wanted, terms = brief_power(int(solved["wanted"])), solved["terms"]

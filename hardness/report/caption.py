@@ -46,39 +46,39 @@ def seeds_words(runs: Iterable["Run"]) -> str:
     return f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
 
 
-def certificate(found: "Certificate") -> str:
+def certificate(certificate: "Certificate") -> str:
     """Say what is certified of which family; the terms of each bound stand in its row."""
-    tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
+    tau = next((c.parameters["tau"] for c in certificate.claims if "tau" in c.parameters), None)
     oracle = f"STAT(tau) may return any value within tau = {tau} of the expectation." if tau else ""
-    lwe = found.problem
+    lwe = certificate.problem
     assumed = [
         f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}) for some distribution of errors, of "
         f"absolute value at most {claim.terms['bound']}, that has 0 as a median."
-        for claim in found.claims
+        for claim in certificate.claims
         if claim.kind == "reduction"
     ]
-    family = f"Certified bounds for the family {brief_spec(found.spec)}."
-    return captioned(family, _origin(found), oracle, *assumed)
+    family = f"Certified bounds for the family {brief_spec(certificate.spec)}."
+    return captioned(family, _origin(certificate), oracle, *assumed)
 
 
-def _origin(found: "Certificate") -> str:
+def _origin(certificate: "Certificate") -> str:
     """Name the file or the folder of members that are listed, by its SHA-256; empty for others."""
-    origin = found.origin
+    origin = certificate.origin
     if origin is None:
         return ""
     chosen = f"{len(origin['names'])}" + (f" of {origin['of']}" if "of" in origin else "")
-    if found.factors:
+    if certificate.factors:
         return f"Its members are {chosen} factors of the labels of {origin['path']}."
     return f"Its members are {chosen} functions of {origin['path']}, SHA-256 {origin['sha256']}."
 
 
-def bound(found: "Bound") -> str:
+def bound(bound: "Bound") -> str:
     """Say of which family formulas are, what was solved, and the values of the names in them."""
-    at = {name: named for one in found.formulas.values() for name, named in one.symbols.items()}
+    at = {name: named for one in bound.formulas.values() for name, named in one.symbols.items()}
     values = "; ".join(
         f"{name} = {shown_number(value)}, {says}" for name, (value, says) in at.items()
     )
-    solved = found.solution
+    solved = bound.solution
     said = ""
     if solved is not None:
         least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
@@ -86,51 +86,54 @@ def bound(found: "Bound") -> str:
         which = "the least" if solved["every"] else "the least found"
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
     oracle = f"Queries are to STAT(tau), whose {WORST}." if "tau" in at else ""
-    head = f"Bounds of {brief_spec(found.certificate.spec)} as formulas, certified at {values}."
+    head = f"Bounds of {brief_spec(bound.certificate.spec)} as formulas, certified at {values}."
     return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, said, oracle)
 
 
-def comparison(found: "Comparison") -> str:
+def comparison(comparison: "Comparison") -> str:
     """Say what ran, over which sizes and seeds, and what the certified rows are about."""
-    values = ", ".join(map(write, found.values))
-    ran = f"{found.spec}, {found.parameter} = {values}"
-    medians = f"medians of all runs, {seeds_words(found.runs)}; solved: {PASSED}"
+    values = ", ".join(map(write, comparison.values))
+    ran = f"{comparison.spec}, {comparison.parameter} = {values}"
+    medians = f"medians of all runs, {seeds_words(comparison.runs)}; solved: {PASSED}"
     return captioned(
-        f"Learners on {ran}: {medians}." if found.runs else f"Certified bounds for {ran}.",
-        goal(found.terms, query_bound(found.certificates)) if found.certificates else "",
+        f"Learners on {ran}: {medians}." if comparison.runs else f"Certified bounds for {ran}.",
+        goal(comparison.terms, query_bound(comparison.certificates))
+        if comparison.certificates
+        else "",
     )
 
 
-def stress(found: "Stress") -> str:
+def stress(stress: "Stress") -> str:
     """Say on which ladder instances were solved, with which seeds."""
     from hardness.runs.stress import TERMS
     from instances.ladders import OWN
 
-    ladder = "a ladder" if found.ladder.name == OWN else found.ladder.name
+    ladder = "a ladder" if stress.ladder.name == OWN else stress.ladder.name
     return captioned(
-        f"Instances solved on each level of {ladder}, of {found.seeds}, base seed "
-        f"{found.base_seed} ({found.seed_source}); solved: {PASSED}.",
+        f"Instances solved on each level of {ladder}, of {stress.seeds}, base seed "
+        f"{stress.base_seed} ({stress.seed_source}); solved: {PASSED}.",
         goal(TERMS),
     )
 
 
-def estimates(found: "Estimates") -> str:
+def estimates(estimates: "Estimates") -> str:
     """Say of which problem costs are estimated, and in which units."""
     from hardness.report.cost import settings_words
 
-    said = "; ".join(settings_words(found))
+    said = "; ".join(settings_words(estimates))
     return captioned(
-        f"Attacks on {found.name}: operations (rop), those of lattice reduction (red) and memory "
+        f"Attacks on {estimates.name}: operations (rop), those of lattice reduction (red) and "
+        "memory "
         "(mem) as logarithms to base 2. Estimates by formulas, not bounds.",
         f"{said[0].upper()}{said[1:]}.",
     )
 
 
-def estimates_table(found: "EstimatesTable") -> str:
+def estimates_table(table: "EstimatesTable") -> str:
     """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
     from hardness.report.cost import disputed_words, settings_words
 
-    said = "; ".join([*settings_words(*found.problems), *disputed_words(*found.problems)])
+    said = "; ".join([*settings_words(*table.problems), *disputed_words(*table.problems)])
     return captioned(
         "Attacks: log2 of operations. Marked by * or in bold: the cheapest for a set; by †: the "
         "cheapest without disputed heuristics. Estimates by formulas, not bounds.",
@@ -138,15 +141,16 @@ def estimates_table(found: "EstimatesTable") -> str:
     )
 
 
-def least(found: "Least") -> str:
+def least(thresholds: "Least") -> str:
     """Say whose thresholds are searched, how their median is known, and what the floor is about."""
-    sizes = [found.size_of(one) for one in found.cells[:: len(found.learners)]]
-    about = [found.spec, *sizes] if found.parameter else sizes
-    confidence = float(100 * found.cells[0].confidence)
-    bound = "" if found.quantity == "information-floor" else found.quantity
+    sizes = [thresholds.size_of(one) for one in thresholds.cells[:: len(thresholds.learners)]]
+    about = [thresholds.spec, *sizes] if thresholds.parameter else sizes
+    confidence = float(100 * thresholds.cells[0].confidence)
+    bound = "" if thresholds.quantity == "information-floor" else thresholds.quantity
     return captioned(
-        f"Least {found.unit} by which learners solve {', '.join(about)}: medians of "
-        f"{found.seeds} instances, seeds from {found.seed}, with exact {confidence:.3g} % "
-        "intervals; solved: the relative risk lies below 0.05, known with 95 % confidence.",
-        goal(found.terms, bound) if found.quantity else "",
+        f"Least {thresholds.unit} by which learners solve {', '.join(about)}: medians of "
+        f"{thresholds.seeds} instances, seeds from {thresholds.seed}, with exact "
+        f"{confidence:.3g} % intervals; solved: the relative risk lies below 0.05, known with "
+        "95 % confidence.",
+        goal(thresholds.terms, bound) if thresholds.quantity else "",
     )

@@ -266,32 +266,32 @@ def checked_words(checked: "Checked") -> str:
     return "\n".join([head, *text, "", *below])
 
 
-def verification_words(found: "Verification") -> str:
+def verification_words(verification: "Verification") -> str:
     """Write what sampling says."""
-    gram, layer, size = found.gram, found.layer, len(found.dimension)
-    known = f"({found.confidence:.0%}; {gram.inequality})"
+    gram, layer, size = verification.gram, verification.layer, len(verification.dimension)
+    known = f"({verification.confidence:.0%}; {gram.inequality})"
     same = ", under the same condition" if gram.condition else ""
-    sampled, exact = found.largest
+    sampled, exact = verification.largest
     lines = [
-        brief_spec(found.spec),
-        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} {found.where} "
-        f"(of {gram.samples})",
+        brief_spec(verification.spec),
+        f"correlations  {verification.pairs} of {len(gram.members)} members on {gram.used} "
+        f"{verification.where} (of {gram.samples})",
         f"              each within {gram.radius:.4g} {known}",
         *(f"              {line}" for line in [gram.condition] if line),
         f"              largest of two members {sampled:.4g}"
-        + ("" if exact is None else f", {found.known} {exact:.4g}"),
+        + ("" if exact is None else f", {verification.known} {exact:.4g}"),
     ]
-    if found.worst is not None:
+    if verification.worst is not None:
         lines += [
-            f"              largest deviation from the {found.known} ones {found.worst:.4g}; "
-            f"{found.disagreements} outside"
+            f"              largest deviation from the {verification.known} ones "
+            f"{verification.worst:.4g}; {verification.disagreements} outside"
         ]
     lines += [
         f"SQ dimension  at least {size} empirically: any two of {size} members that were found "
         f"have a correlation of at most 1/{size}"
         if size > 1
         else "SQ dimension  no two members are known to have a correlation of at most 1/2",
-        f"              statistical ({found.confidence:.0%}{same}): no bound on queries",
+        f"              statistical ({verification.confidence:.0%}{same}): no bound on queries",
     ]
     if layer:
         lines += [
@@ -300,14 +300,17 @@ def verification_words(found: "Verification") -> str:
             if layer.members
             else "layer         not checked: it has too many heads to be built"
         ]
-    if found.stored:
+    if verification.stored:
         lines += [
-            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
-            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
+            f"stored        {verification.stored.different} of {verification.stored.examples} "
+            "labels differ from "
+            f"the noiseless ones, noise explains {verification.stored.allowed:.0f}"
         ]
-    elif found.unchecked:
-        lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
-    return "\n".join([*lines, good("agrees") if found.agrees else bad("DISAGREES")])
+    elif verification.unchecked:
+        lines += [
+            f"stored        {verification.unchecked} labels not checked: there is no secret part"
+        ]
+    return "\n".join([*lines, good("agrees") if verification.agrees else bad("DISAGREES")])
 
 
 # What the truth tables of listed functions show that its author may not have meant

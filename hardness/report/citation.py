@@ -38,10 +38,10 @@ def quotation(certificate: "Certificate") -> str:
     return _quoted(certificate, filter(of_learners, certificate.claims), certificate.claims)
 
 
-def formulas_quotation(found: "Bound") -> str:
+def formulas_quotation(bound: "Bound") -> str:
     """Write what the quantities of a table of formulas are, at its values, with BibTeX."""
-    claims = [formula.claim for formula in found.formulas.values()]
-    return _quoted(found.certificate, claims, claims)
+    claims = [formula.claim for formula in bound.formulas.values()]
+    return _quoted(bound.certificate, claims, claims)
 
 
 def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterable[Claim]") -> str:

@@ -181,9 +181,11 @@ def _largest(certificate: "Certificate", claim: "Claim") -> str:
     return text + ", in absolute value" * (certificate.problem["kind"] == "functions")
 
 
-def _spectral(what: str) -> Callable[..., str]:
+def _spectral(quantity: str) -> Callable[..., str]:
     def words(certificate: "Certificate", claim: "Claim") -> str:
-        return f"{what}, of members moved to mean 0 and scaled to norm 1, is {short(claim.value)}"
+        return (
+            f"{quantity}, of members moved to mean 0 and scaled to norm 1, is {short(claim.value)}"
+        )
 
     return words
 

@@ -24,30 +24,30 @@ WORST = "answers may be any numbers within the tolerance"
 _BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
-def comparison_words(found: Comparison) -> str:
+def comparison_words(comparison: Comparison) -> str:
     """Write a comparison: its table, how costs grow, and learners two by two."""
-    names = dict(zip(found.learner_names, found.learners, strict=True))
-    parts = [comparison_table(found)]
-    if found.certificates:
-        parts.append(wrap(goal(found.terms, query_bound(found.certificates))))
+    names = dict(zip(comparison.learner_names, comparison.learners, strict=True))
+    parts = [comparison_table(comparison)]
+    if comparison.certificates:
+        parts.append(wrap(goal(comparison.terms, query_bound(comparison.certificates))))
         if WORD in parts[0]:
             parts.append(wrap(_VACUOUS))
-        parts += map(wrap, unbound_words(found.runs, names.__getitem__))
-    elif kind_of(found.specs[0].partition(":")[0]) is None:
+        parts += map(wrap, unbound_words(comparison.runs, names.__getitem__))
+    elif kind_of(comparison.specs[0].partition(":")[0]) is None:
         parts.append("No bounds are shown: name the family by --family path.py:Name.")
-    return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
+    return "\n\n".join(filter(None, [*parts, scaling_words(comparison)]))
 
 
-def goal(terms: "BoundParameters", asked: str = "stat-queries") -> str:
+def goal(terms: "BoundParameters", request: str = "stat-queries") -> str:
     """Say what certified bounds are about: risk, success, the oracle and its tolerance.
 
-    asked: the quantity of the bound on queries, empty where there is none.
+    request: the quantity of the bound on queries, empty where there is none.
 
     >>> from hardness.bounds import BoundParameters
     >>> goal(BoundParameters(), "")
     'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
     """
-    needed = [f"queries of {ASKER[asked]}, where {WORST} tau = {terms.tau}"] if asked else []
+    needed = [f"queries of {ASKER[request]}, where {WORST} tau = {terms.tau}"] if request else []
     needed += ["labels, of any learner"]
     about = f"relative risk {terms.risk} with probability {terms.success}"
     return f"Certified is what {about} needs: {'; '.join(needed)}."
@@ -173,22 +173,26 @@ def left_out(comparison: "Comparison | Least") -> list[str]:
     return list(lines)
 
 
-def _certified_table(found: Scaling) -> str:
+def _certified_table(scaling: Scaling) -> str:
     rows = [
         [
             one.quantity,
-            power(found.parameter, one.exponent),
+            power(scaling.parameter, one.exponent),
             _ends(one),
             ", ".join(write(v) for v in one.vacuous) or "-",
         ]
-        for one in found.certified
+        for one in scaling.certified
     ]
     return table(("quantity", "power law", "first, last slope", "vacuous at"), rows)
 
 
-def _ends(one: CertifiedGrowth) -> str:
+def _ends(growth: CertifiedGrowth) -> str:
     """Write the slopes from the first size to the next, and from the last but one to the last."""
-    return f"{_short(one.steps[0].slope)}, {_short(one.steps[-1].slope)}" if one.steps else "-"
+    return (
+        f"{_short(growth.steps[0].slope)}, {_short(growth.steps[-1].slope)}"
+        if growth.steps
+        else "-"
+    )
 
 
 def power(parameter: str, exponent: float | None) -> str:

@@ -45,33 +45,33 @@ _FIELDS = (  # as practitioners write them
 _LOGARITHMS = ("rop", "red", "svp", "guess", "space", "mem", "repetitions")
 
 
-def estimate_words(found: Estimates) -> str:
+def estimate_words(estimates: Estimates) -> str:
     """Write estimates: a table of the attacks that apply, the cheapest, and what bits mean.
 
     All of each attack too, where the attacks were named.
     """
-    claimed = [f"claimed for the set: {found.level} bits"] if found.level else []
-    lines = [_title(found), *claimed, *settings_words(found), ""]
-    applied = [e for e in found.ranked if e.applies]
+    claimed = [f"claimed for the set: {estimates.level} bits"] if estimates.level else []
+    lines = [_title(estimates), *claimed, *settings_words(estimates), ""]
+    applied = [e for e in estimates.ranked if e.applies]
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
-        lines += [table(header, [_row(found, e) for e in applied]), ""]
+        lines += [table(header, [_row(estimates, e) for e in applied]), ""]
     models = dict.fromkeys(e.model for e in applied if e.model)
-    cheapest = [f"{found.label(e)}, {cost_words(e)}" for e in found.leasts]
+    cheapest = [f"{estimates.label(e)}, {cost_words(e)}" for e in estimates.leasts]
     said = f"The cheapest of these attacks is {cheapest[0]}" if cheapest else ""
     said += f"; without disputed heuristics it is {cheapest[1]}" if cheapest[1:] else ""
     if len(models) > 1:  # whose units differ
         least = (next(e for e in applied if e.model in (model, "")) for model in models)
         each = (f"{e.name}, 2^{e.rank:.1f} ({m})" for m, e in zip(models, least, strict=True))
         said = f"The cheapest of these attacks under each model: {'; '.join(each)}"
-    more = ["", attack_words(found)] if found.detailed else []
+    more = ["", attack_words(estimates)] if estimates.detailed else []
     return "\n".join([*lines, wrap(f"{said}. {MEANING}" if said else MEANING), *more])
 
 
-def attack_words(found: Estimates) -> str:
+def attack_words(estimates: Estimates) -> str:
     """Write all fields of each attack or why it has no estimate, and what queries need."""
-    said = [item(found.label(e), _said(e) if e.applies else e.reason) for e in found.ranked]
-    return "\n".join([*said, "", _queries(found), "", wrap(_SYMBOLS)])
+    said = [item(estimates.label(e), _said(e) if e.applies else e.reason) for e in estimates.ranked]
+    return "\n".join([*said, "", _queries(estimates), "", wrap(_SYMBOLS)])
 
 
 def cost_words(e: Estimate) -> str:
@@ -84,10 +84,10 @@ def cost_words(e: Estimate) -> str:
     return f"about 2^{e.rank:.1f} operations ({'; '.join(reserves)})"
 
 
-def _title(found: Estimates) -> str:
+def _title(estimates: Estimates) -> str:
     """Write the name of a set, and the spec without what is usual, with the samples."""
-    named = f"{found.name}: " if found.name != found.spec else ""
-    return named + worded(brief_spec(found.spec), found.samples)
+    named = f"{estimates.name}: " if estimates.name != estimates.spec else ""
+    return named + worded(brief_spec(estimates.spec), estimates.samples)
 
 
 def settings_words(*every: Estimates | None) -> list[str]:
@@ -104,12 +104,12 @@ def settings_words(*every: Estimates | None) -> list[str]:
     return [*lines, f"lattice reduction: {said}"] if said else lines
 
 
-def _row(found: Estimates, e: Estimate) -> list[str]:
+def _row(estimates: Estimates, e: Estimate) -> list[str]:
     def number(value: object) -> str:
         return "-" if value is None else str(value)
 
     return [
-        found.label(e),
+        estimates.label(e),
         "-" if e.rop is None else f"{e.rop:.1f}",
         number(e.beta),
         number(e.d),
@@ -138,12 +138,12 @@ def _said(e: Estimate) -> str:
     return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
 
 
-def _queries(found: Estimates) -> str:
+def _queries(estimates: Estimates) -> str:
     """Say what statistical queries need: a bound for those learners alone, and no attack."""
-    if not found.queries:
-        return item("Statistical queries", f"no bound: {found.no_queries}")
+    if not estimates.queries:
+        return item("Statistical queries", f"no bound: {estimates.no_queries}")
     claims = []
-    for claim in found.queries:
+    for claim in estimates.queries:
         shown = {k: v for k, v in claim.parameters.items() if k not in ("upper", "alike")}
         terms = ", ".join(f"{k} {_brief(v)}" for k, v in shown.items())
         value = claim.shown(lambda number, up: _brief(number))
@@ -151,7 +151,7 @@ def _queries(found: Estimates) -> str:
     return item(
         "Statistical queries",
         "; ".join(claims) + ". These bounds are proved for learners by statistical queries and "
-        f"apply to none of the attacks above. Success is averaged over {found.average}.",
+        f"apply to none of the attacks above. Success is averaged over {estimates.average}.",
     )
 
 
@@ -161,11 +161,11 @@ def _brief(value: Fraction | str) -> str:
     return f"about 10^{len(text) - 1}" if text.isdigit() and len(text) >= 20 else text
 
 
-def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
+def peer_words(estimates: Estimates, theirs: tuple[Estimate, ...]) -> str:
     """Write our estimates beside those of lattice-estimator, by the names of attacks."""
     other = {e.name: e for e in theirs}
-    names = list(dict.fromkeys([*(e.name for e in found.ranked if e.applies), *other]))
-    ours = {e.name: e for e in found.estimates}
+    names = list(dict.fromkeys([*(e.name for e in estimates.ranked if e.applies), *other]))
+    ours = {e.name: e for e in estimates.estimates}
 
     def cells(e: Estimate | None) -> list[str]:
         if e is None or e.rop is None:
@@ -175,25 +175,25 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
     rows = [[name, *cells(ours.get(name)), *cells(other.get(name))] for name in names]
     head = ["attack", "rop", "β", "its rop", "its β"]
     level = "Success is that of lattice-estimator: 0.99, and 1/2 for dual_hybrid."
-    return "\n".join([_title(found), "", table(head, rows), "", wrap(f"{level} {MEANING}")])
+    return "\n".join([_title(estimates), "", table(head, rows), "", wrap(f"{level} {MEANING}")])
 
 
-def grid_words(found: Grid) -> str:
+def grid_words(grid: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
-    settings = settings_words(*(cell.estimates for cell in found.cells))
+    settings = settings_words(*(cell.estimates for cell in grid.cells))
     below = "Each row is the cheapest attack on one problem: estimates, and not lower bounds."
     return "\n".join(
-        [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
+        [worded(grid.spec, grid.samples), *settings, "", sheet(grid._rows()), "", below]
     )
 
 
-def table_words(found: EstimatesTable) -> str:
+def table_words(estimates: EstimatesTable) -> str:
     """Write a table of problems and attacks, and what its marks mean."""
     marks = "*: the cheapest of these attacks; †: the cheapest without disputed heuristics"
-    below = "; ".join([marks, *disputed_words(*found.problems)])
-    rows = found._rows()
+    below = "; ".join([marks, *disputed_words(*estimates.problems)])
+    rows = estimates._rows()
     lines = [[str(v or "-") for v in row.values()] for row in rows]
-    said = [*settings_words(*found.problems), "", table(list(rows[0]), lines), "", wrap(below)]
+    said = [*settings_words(*estimates.problems), "", table(list(rows[0]), lines), "", wrap(below)]
     return "\n".join([*said, wrap(MEANING)])
 
 
@@ -204,21 +204,23 @@ def disputed_words(*every: Estimates) -> list[str]:
     return [f"disputed [DP23]: {', '.join(names)}"] if names else []
 
 
-def search_words(found: SearchResult) -> str:
+def search_words(search: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
-    kind = "smallest" if found.least else "largest power of two" if found.key == "q" else "largest"
-    title = f"{kind} {found.key} with {found.bits:g} bits: {found.value}"
-    if found.below is None:
+    kind = (
+        "smallest" if search.least else "largest power of two" if search.key == "q" else "largest"
+    )
+    title = f"{kind} {search.key} with {search.bits:g} bits: {search.value}"
+    if search.below is None:
         title += ", where the range begins: others outside may have them too"
     checked = (
-        f"The level also holds at {found.key} = {', '.join(found.checked)}. These are estimates of "
-        "the attacks asked for, and not lower bounds."
+        f"The level also holds at {search.key} = {', '.join(search.checked)}. These are "
+        "estimates of the attacks asked for, and not lower bounds."
     )
     lines = [
         title,
-        *settings_words(found.found),
+        *settings_words(search.found),
         "",
-        sheet(found._rows()),
+        sheet(search._rows()),
         "",
         wrap(checked),
     ]

@@ -46,16 +46,16 @@ class Demo(Result):
         }
 
 
-def demo_words(made: Demo) -> str:
+def demo_words(demo: Demo) -> str:
     """Write what the demo found."""
-    sampled, comparison = made.verification, made.comparison
-    gram, layer, largest = sampled.gram, sampled.layer, made.comparison.values[-1]
+    sampled, comparison = demo.verification, demo.comparison
+    gram, layer, largest = sampled.gram, sampled.layer, demo.comparison.values[-1]
     return "\n".join(
         [
-            f"certified  {made.certified}: SQ-DIM is exactly C(999,21) = "
-            f"{brief(made.certificate.integer('sq-dimension'), 3)};",
+            f"certified  {demo.certified}: SQ-DIM is exactly C(999,21) = "
+            f"{brief(demo.certificate.integer('sq-dimension'), 3)};",
             "           its claims proved again by the checker",
-            f"verified   {made.verified}: {sampled.pairs} correlations of "
+            f"verified   {demo.verified}: {sampled.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
             f"           ({gram.confidence:.0%}, {gram.inequality});",
             f"           layer = formula to {layer.error if layer else 0:.0e}",
@@ -72,13 +72,15 @@ def demo_words(made: Demo) -> str:
                 and isinstance(trained := parse_learner(cell.learner), Student | Mlp)
             ),
             "",
-            *(line for one in made.thresholds for line in (_least(one), least_table(one), "")),
-            f"written: {', '.join(made.files)}",
+            *(line for one in demo.thresholds for line in (_least(one), least_table(one), "")),
+            f"written: {', '.join(demo.files)}",
         ]
     )
 
 
-def _least(found: Least) -> str:
+def _least(thresholds: Least) -> str:
     """Say what a table of thresholds counts, and what its learners see."""
-    sees = " or ".join(dict.fromkeys(SEEN[cell.view] for cell in found.cells))
-    return f"least {found.unit} on {found.spec}, median of {found.seeds}; from {sees}"
+    sees = " or ".join(dict.fromkeys(SEEN[cell.view] for cell in thresholds.cells))
+    return (
+        f"least {thresholds.unit} on {thresholds.spec}, median of {thresholds.seeds}; from {sees}"
+    )

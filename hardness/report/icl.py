@@ -17,44 +17,47 @@ CURVES = get_args(Name)
 _LONG = 24  # characters of a fraction that is still worth reading
 
 
-def words(found: Study) -> str:
+def words(study: Study) -> str:
     """Write what a study found."""
-    return "\n".join(_WORDS[type(found)](found))
+    return "\n".join(_WORDS[type(study)](study))
 
 
-def _optimum(found: Optimum) -> list[str]:
+def _optimum(optimum: Optimum) -> list[str]:
     """The optimum of one layer, and the evidence for it."""
-    exact = found.exact
+    exact = optimum.exact
     known = " (closed form, float64)"
     if exact and len(exact) <= _LONG:
         known = f" = {exact} (exact)" if "/" in exact else " (exact)"
-    minimum, here = found.numerical, next(one for one in found.curve if one.n == found.n).bayes
-    given = found.integrated
+    minimum, here = (
+        optimum.numerical,
+        next(one for one in optimum.curve if one.n == optimum.n).bayes,
+    )
+    given = optimum.integrated
     how = f"{here.samples} prompts" if here.mean else "exact: n >= d, no noise"
     evidence = [
-        ["gradient at A*", f"{found.gradient:.1e}", "closed form, largest entry"],
+        ["gradient at A*", f"{optimum.gradient:.1e}", "closed form, largest entry"],
         ["minimum found - L*", f"{minimum.difference:.1e}", f"L-BFGS, {minimum.steps} steps"],
         ["Monte Carlo given S", _interval(given), f"{given.samples} prompts, {_z(given)}"],
         ["Bayes, same prompt", _interval(here) if here.mean else "0", how],
     ]
     return [
-        f"prompts     d={found.d}, n={found.n}, label noise {found.noise:g}",
-        f"optimum     L* = {found.least:.10g}{known}",
-        f"            predicting 0 loses {found.power:.6g}",
-        f"layer       {_step(found)}",
+        f"prompts     d={optimum.d}, n={optimum.n}, label noise {optimum.noise:g}",
+        f"optimum     L* = {optimum.least:.10g}{known}",
+        f"            predicting 0 loses {optimum.power:.6g}",
+        f"layer       {_step(optimum)}",
         "",
         table(["evidence", "value", "how it is known"], evidence),
     ]
 
 
-def _step(found: Optimum) -> str:
-    multiplier = found.exact_multiplier
+def _step(optimum: Optimum) -> str:
+    multiplier = optimum.exact_multiplier
     if multiplier is not None and len(multiplier) <= _LONG:
         return f"A* = {multiplier} sigma^-1 (exact): one preconditioned gradient step"
-    every = [each.multiplier for each in found.directions]
+    every = [each.multiplier for each in optimum.directions]
     text = f"A* sigma is {min(every):.4g} to {max(every):.4g} over sigma's eigendirections"
-    if found.turned:
-        return f"{text},\n            {100 * found.turned:.2g} % of A* off them"
+    if optimum.turned:
+        return f"{text},\n            {100 * optimum.turned:.2g} % of A* off them"
     return text
 
 
@@ -66,52 +69,52 @@ def _z(sampled: Compared) -> str:
     return "no spread" if sampled.z is None else f"z = {sampled.z:+.2f}"
 
 
-def _exact(found: Exact) -> list[str]:
+def _exact(exact: Exact) -> list[str]:
     """Losses by number of layers, the steps and scalars, and how each number is known."""
 
-    def sampled(one: Solved) -> str:
-        return f"{one.sampled:.4g} ({one.error:.1g})"
+    def sampled(solved: Solved) -> str:
+        return f"{solved.sampled:.4g} ({solved.error:.1g})"
 
     def row(i: int, layers: int) -> list[str]:
-        best = found.best[i]
-        cells = [str(layers), f"{found.common[i].loss:.5g}"]
+        best = exact.best[i]
+        cells = [str(layers), f"{exact.common[i].loss:.5g}"]
         cells += [f"{best.loss:.5g}" + ("" if best.real else "*"), sampled(best)]
-        if i >= len(found.plusplus):
+        if i >= len(exact.plusplus):
             return [*cells, "-", "-"]
-        return [*cells, f"{found.plusplus[i].loss:.4g}", sampled(found.plusplus[i])]
+        return [*cells, f"{exact.plusplus[i].loss:.4g}", sampled(exact.plusplus[i])]
 
     def listed(values: list[float]) -> str:
         return " ".join(f"{v:.4f}" for v in values)
 
     header = ["layers", "one step", "best steps", "sampled", "GD++", "sampled"]
-    noise = f", noise {found.noise:g}" if found.noise else ""
-    floor = "ridge regression, sampled" if found.noise else "least squares: max(d - n, 0)"
+    noise = f", noise {exact.noise:g}" if exact.noise else ""
+    floor = "ridge regression, sampled" if exact.noise else "least squares: max(d - n, 0)"
     sure = "where `*` stands, the best found: the best polynomial has no real roots"
-    if all(one.real for one in found.best):
+    if all(one.real for one in exact.best):
         sure = "the minimum over all steps, by orthogonal polynomials"
     return [
-        f"n={found.n}, d={found.d}{noise}, task = sigma^-1: predicting 0 has the loss "
-        f"{found.none:g},",
-        f"the best predictor {found.floor:.5g} ({floor})",
+        f"n={exact.n}, d={exact.d}{noise}, task = sigma^-1: predicting 0 has the loss "
+        f"{exact.none:g},",
+        f"the best predictor {exact.floor:.5g} ({floor})",
         "",
-        table(header, [row(i, layers) for i, layers in enumerate(found.layers)]),
+        table(header, [row(i, layers) for i, layers in enumerate(exact.layers)]),
         "",
         f"best steps: {sure}",
-        *[f"  {len(one.steps)}: {listed(one.steps)}" for one in found.best[:SHOWN]],
+        *[f"  {len(one.steps)}: {listed(one.steps)}" for one in exact.best[:SHOWN]],
         "GD++: best scalars found, no proof that there are none better",
-        *[f"  {len(one.q)}: p {listed(one.p)}; q {listed(one.q)}" for one in found.plusplus],
+        *[f"  {len(one.q)}: p {listed(one.p)}; q {listed(one.q)}" for one in exact.plusplus],
         "",
         wrap(
             "Losses are exact, from rational moments of the Wishart law; `sampled` is the mean "
-            f"over {found.samples} sampled spectra (standard error). Samples may miss rare large "
+            f"over {exact.samples} sampled spectra (standard error). Samples may miss rare large "
             "eigenvalues, so a sampled loss below the exact one is not a contradiction."
         ),
     ]
 
 
-def _train(found: Trained) -> list[str]:
+def _train(trained: Trained) -> list[str]:
     """What training found, how it compares with the scalar solution, how each is known."""
-    loss, known, rare = found.loss, found.reference, found.rare
+    loss, known, rare = trained.loss, trained.reference, trained.rare
     low, high = loss.interval
     reference = ["reference  no reference: nothing exact is known for this law and depth"]
     if known is not None:
@@ -122,25 +125,25 @@ def _train(found: Trained) -> list[str]:
             f"           trained / reference = {loss.value / known.loss:.4f} on prompts as "
             "they are drawn",
         ]
-    runs = enumerate(found.runs, 1)
+    runs = enumerate(trained.runs, 1)
     each = [{"start": i, **vars(run)} for i, run in runs]
     return [
-        f"prompts    d = {found.d}, n = {found.n}, noise {found.noise:g}; "
-        f"who predicts 0 loses {found.power:.5g}",
-        f"trained    {count(found.layers, 'layer')}, {FREE[found.free]}, "
-        f"{'whitened' if found.whiten else 'raw'} coordinates,",
-        f"           L-BFGS on {found.samples} fixed Gram matrices, random start, "
-        f"seed {found.seed}",
+        f"prompts    d = {trained.d}, n = {trained.n}, noise {trained.noise:g}; who predicts 0 "
+        f"loses {trained.power:.5g}",
+        f"trained    {count(trained.layers, 'layer')}, {FREE[trained.free]}, "
+        f"{'whitened' if trained.whiten else 'raw'} coordinates,",
+        f"           L-BFGS on {trained.samples} fixed Gram matrices, random start, seed "
+        f"{trained.seed}",
         f"loss       {loss.value:.5g} +- {loss.error:.2g} on {loss.samples} fresh "
         f"samples; 99 %: {outward(low, high, '.5g', ' .. ')}",
         *reference,
         f"rare       {rare.value:.5g} +- {rare.error:.2g} by importance sampling, the "
         f"heaviest of {rare.samples} has",
-        f"           {100 * rare.share:.2g} % of it: {_verdict(found)}",
-        f"training   {found.training_loss:.5g} on the samples it was trained on",
+        f"           {100 * rare.share:.2g} % of it: {_verdict(trained)}",
+        f"training   {trained.training_loss:.5g} on the samples it was trained on",
         "",
         "distance of the whitened matrices from a multiple of I, |M - (tr M/d) I| / |M|",
-        table(["layer", "Q", "tr Q/d", "P", "tr P/d"], _distances(found)),
+        table(["layer", "Q", "tr Q/d", "P", "tr P/d"], _distances(trained)),
         "",
         sheet(
             [{"start": i, **run} for i, run in enumerate(each, 1)],
@@ -149,9 +152,9 @@ def _train(found: Trained) -> list[str]:
     ]
 
 
-def _verdict(found: Trained) -> str:
+def _verdict(trained: Trained) -> str:
     """Return whether prompts that plain sampling does not meet carry the loss."""
-    loss, rare = found.loss, found.rare
+    loss, rare = trained.loss, trained.rare
     gap = rare.value - loss.value
     if rare.share > 0.1 and gap > loss.value:
         return "prompts too rare to be drawn carry the mean"
@@ -160,23 +163,23 @@ def _verdict(found: Trained) -> str:
     return "no sign of a loss on rare prompts"
 
 
-def _distances(found: Trained) -> list[list[str]]:
+def _distances(trained: Trained) -> list[list[str]]:
     """The last P moves tokens that no one reads: it is left out."""
 
     def cells(far: float, matrix: list[list[float]]) -> list[str]:
         return [f"{far:.3f}", f"{sum(row[i] for i, row in enumerate(matrix)) / len(matrix):.4g}"]
 
-    moved = list(zip(found.distance_p or [], found.p or [], strict=False))
+    moved = list(zip(trained.distance_p or [], trained.p or [], strict=False))
     return [
         [str(i), *cells(far, q), *(cells(*moved[i - 1]) if i <= len(moved) else ["-", "-"])]
-        for i, (far, q) in enumerate(zip(found.distance_q, found.q, strict=True), 1)
+        for i, (far, q) in enumerate(zip(trained.distance_q, trained.q, strict=True), 1)
     ]
 
 
-def _curves(found: Curves) -> list[str]:
+def _curves(curves: Curves) -> list[str]:
     """The losses by depth, and how each is known."""
-    depths = sorted({point.layers for point in found.points})
-    points: dict[tuple[str, int], Point] = {(one.name, one.layers): one for one in found.points}
+    depths = sorted({point.layers for point in curves.points})
+    points: dict[tuple[str, int], Point] = {(one.name, one.layers): one for one in curves.points}
     shown = [name for name in CURVES if (name, depths[0]) in points]
 
     def by_depth(title: str, names: Sequence[str], cell: Any) -> str:
@@ -189,10 +192,10 @@ def _curves(found: Curves) -> list[str]:
     known = "There is no reference: scalar curves are exact for task = sigma^-1 alone."
     if "optimal steps" in shown:
         known = "Losses of steps and of the GD++ scalars that a search found are exact."
-    last = {point.name: point.method for point in found.points if point.rare}
+    last = {point.name: point.method for point in curves.points if point.rare}
     return [
-        f"d = {found.d}, n = {found.n}, noise {found.noise:g}; who predicts 0 loses "
-        f"{found.power:.5g}",
+        f"d = {curves.d}, n = {curves.n}, noise {curves.noise:g}; who predicts 0 loses "
+        f"{curves.power:.5g}",
         "",
         by_depth("loss by number of layers", shown, loss),
         "",

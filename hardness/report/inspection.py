@@ -8,9 +8,9 @@ from instances.inspect import Inspection
 from instances.text import shortened
 
 
-def inspection_words(found: Inspection) -> str:
+def inspection_words(inspection: Inspection) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
-    facts = found.facts
+    facts = inspection.facts
     lines = [
         f"{key:20} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
         for key, value in facts.items()

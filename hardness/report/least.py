@@ -14,23 +14,23 @@ _ENDS: dict[End, str] = {
 }
 
 
-def least_words(found: Least) -> str:
+def least_words(thresholds: Least) -> str:
     """Write thresholds: the table, how it is known, what was not found, how they grow."""
-    parts = [least_table(found), "\n".join(map(wrap, notes(found)))]
-    return "\n\n".join(filter(None, [*parts, scaling_words(found)]))
+    parts = [least_table(thresholds), "\n".join(map(wrap, notes(thresholds)))]
+    return "\n\n".join(filter(None, [*parts, scaling_words(thresholds)]))
 
 
-def least_table(found: Least) -> str:
+def least_table(thresholds: Least) -> str:
     """Write a row a learner and size, learners in the order asked."""
     rows, seen = [], set[str]()
-    every = zip(found.cells, found._rows(), strict=True)
-    for one, row in sorted(every, key=lambda pair: found.learner_names.index(pair[0].learner)):
+    every = zip(thresholds.cells, thresholds._rows(), strict=True)
+    for one, row in sorted(every, key=lambda pair: thresholds.learner_names.index(pair[0].learner)):
         floor, ratio = str(row["floor"] or "-"), number(row["ratio"]) if row["ratio"] else "-"
         if isinstance(row["floor"], int):
-            floor = bound(found.quantity, row["floor"])
+            floor = bound(thresholds.quantity, row["floor"])
         shown = [str(row[name]) for name in _SHOWN]
         first = "" if one.learner in seen else str(row["learner"])
-        size = str(row["size"]) if found.parameter else "-"
+        size = str(row["size"]) if thresholds.parameter else "-"
         rows.append([first, size, _least(one), *shown, floor, ratio])
         seen.add(one.learner)
     return table(_HEADER, rows)
@@ -47,28 +47,31 @@ def _least(cell: LeastCell) -> str:
     return "no answer" if cell.ends["no-answer"] else "over"
 
 
-def notes(found: Least) -> list[str]:
+def notes(thresholds: Least) -> list[str]:
     """Say how the numbers are known, and what was not found; a line each."""
-    unit, confidence = found.unit, float(100 * found.cells[0].confidence)
+    unit, confidence = thresholds.unit, float(100 * thresholds.cells[0].confidence)
     said = [
         f"With {confidence:.3g} % confidence the median threshold in {unit} lies in the interval, "
-        f"from {found.seeds} random instances; `least` is the estimate. A run solves if its risk "
+        f"from {thresholds.seeds} random instances; `least` is the estimate. A run solves if "
+        "its risk "
         "is below 0.05 with 95 % confidence."
     ]
-    if found.quantity == "information-floor":
+    if thresholds.quantity == "information-floor":
         said[0] += (
             " With fewer examples than the certified floor, every learner reaches risk 0.05 with "
             "probability below 0.45."
         )
-    elif found.quantity:
+    elif thresholds.quantity:
         said[0] += (
             " With fewer queries than the certified floor, no learner by such queries "
             "reaches risk 0.05 with probability 0.45 against worst-case answers within "
-            f"{found.tau}; answers here are sampled, for which fewer may be enough."
+            f"{thresholds.tau}; answers here are sampled, for which fewer may be enough."
         )
-    names = dict(zip(found.learner_names, found.learners, strict=True))
-    for one in found.cells:
-        name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
+    names = dict(zip(thresholds.learner_names, thresholds.learners, strict=True))
+    for one in thresholds.cells:
+        name = names[one.learner] + (
+            f" at {thresholds.size_of(one)}" if thresholds.parameter else ""
+        )
         if raised := [t for each in one.thresholds for t in each.tried if t.how == "raised"]:
             said += [
                 f"{name}: {len(raised)} runs raised an exception or exited, and count as failed: "
@@ -76,8 +79,8 @@ def notes(found: Least) -> list[str]:
                 f"{raised[-1].n}`."
             ]
         said += [
-            f"{name}: {one.ends[end]} of {found.seeds} {told}"
-            + (f" ({found.most} {unit} a run)." if end == "over" else ".")
+            f"{name}: {one.ends[end]} of {thresholds.seeds} {told}"
+            + (f" ({thresholds.most} {unit} a run)." if end == "over" else ".")
             for end, told in _ENDS.items()
             if one.ends[end]
         ]

@@ -148,17 +148,17 @@ def page_of_stress(stress: Stress, source: str) -> Page:
     return _page(f"Levels of {name}", source, stress.runs, [part], commands, lead, seeds)
 
 
-def _page_of_sweep(found: Runs, source: str) -> Page:
-    lines = sorted(over_one(found.runs), key=lambda line: len(line.comparison.values) < 2)
-    planes = over_two(found.runs)
+def _page_of_sweep(runs: Runs, source: str) -> Page:
+    lines = sorted(over_one(runs.runs), key=lambda line: len(line.comparison.values) < 2)
+    planes = over_two(runs.runs)
     parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
     parts += _phase_parts(planes[:MOST], source)
     hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
     lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
-    lead += [] if found.runs else ["There are no runs here."]
-    again = shlex.join(["hardness", "sweep", found.asked or "SWEEP.toml", "--out", source])
+    lead += [] if runs.runs else ["There are no runs here."]
+    again = shlex.join(["hardness", "sweep", runs.asked or "SWEEP.toml", "--out", source])
     commands = [("the runs, from the file of the sweep", again)]
-    return _page(found.name or Path(source).name, source, found.runs, parts, commands, lead)
+    return _page(runs.name or Path(source).name, source, runs.runs, parts, commands, lead)
 
 
 def _page(
@@ -283,17 +283,24 @@ def stress_command(stress: Stress) -> str:
     return shlex.join([*words, *_budget_options(stress.budget)])
 
 
-def least_command(found: Least) -> str:
+def least_command(thresholds: Least) -> str:
     """Write the command that searches the same thresholds again."""
-    words = ["hardness", "least", found.spec]
-    if found.parameter:
-        values = ",".join(numbers.write(v) for v in found.values if v is not None)
-        words += ["--over", f"{found.parameter}={values}"]
-    words += [word for learner in found.learners for word in ("--learner", learner)]
-    words += ["--unit", found.unit, "--seeds", str(found.seeds), "--seed", str(found.seed)]
-    words += ["--total", str(found.total)]
-    words += ["--tau", str(found.tau)] if found.unit == "queries" else []
-    return shlex.join([*words, *_budget_options(found.budget)])
+    words = ["hardness", "least", thresholds.spec]
+    if thresholds.parameter:
+        values = ",".join(numbers.write(v) for v in thresholds.values if v is not None)
+        words += ["--over", f"{thresholds.parameter}={values}"]
+    words += [word for learner in thresholds.learners for word in ("--learner", learner)]
+    words += [
+        "--unit",
+        thresholds.unit,
+        "--seeds",
+        str(thresholds.seeds),
+        "--seed",
+        str(thresholds.seed),
+    ]
+    words += ["--total", str(thresholds.total)]
+    words += ["--tau", str(thresholds.tau)] if thresholds.unit == "queries" else []
+    return shlex.join([*words, *_budget_options(thresholds.budget)])
 
 
 def _budget_options(budget: Budget) -> list[str]:

@@ -23,65 +23,65 @@ _IN_JSON = {"printed", "notes", "reason", "sha256", "process", "startup_seconds"
 _TINY = 5e-5  # in four decimals it would be 0
 
 
-def run_words(found: "Run") -> str:
+def run_words(run: "Run") -> str:
     """Write one run."""
-    ran = found.began
+    ran = run.began
     measured = "not measured" if ran else "- (nothing ran)"
-    chosen = found.membership_queries
-    used = f"{found.examples} examples, {found.queries} queries, "
+    chosen = run.membership_queries
+    used = f"{run.examples} examples, {run.queries} queries, "
     used += f"{chosen} values, " if chosen else ""
-    used += f"{found.seconds:.2f} s"
-    if found.risk is not None and found.risk_low is not None and found.risk_high is not None:
+    used += f"{run.seconds:.2f} s"
+    if run.risk is not None and run.risk_low is not None and run.risk_high is not None:
         measured = (
-            f"{_small(found.risk)} in [{outward(found.risk_low, found.risk_high, '.4f')}] at "
-            f"{found.risk_confidence or 0:.0%} ({_nothing(found)}, 0 = all)"
+            f"{_small(run.risk)} in [{outward(run.risk_low, run.risk_high, '.4f')}] at "
+            f"{run.risk_confidence or 0:.0%} ({_nothing(run)}, 0 = all)"
         )
     unbound = []
     if chosen:
-        unbound = [f"bounds   {line}" for line in unbound_words([found], lambda _: "it")]
-    recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
-    if found.secret_recovered is None and found.details.keys() & {
+        unbound = [f"bounds   {line}" for line in unbound_words([run], lambda _: "it")]
+    recovered = {True: "yes", False: "no", None: "not claimed"}[run.secret_recovered]
+    if run.secret_recovered is None and run.details.keys() & {
         "claimed_secret",
         "claimed_entries",
     }:
-        recovered = claim_words(found.details)
-    truth = found.details.get("truth")
+        recovered = claim_words(run.details)
+    truth = run.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
-    if isinstance(said := found.details.get("verdict"), dict):
+    if isinstance(said := run.details.get("verdict"), dict):
         heads.append(f"verdict  {verdict_words(said)}")
-    taught = found.details.get("teacher")
+    taught = run.details.get("teacher")
     given = _teacher_words(taught) if isinstance(taught, dict) else []
     details = [
         f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
-        for k, v in found.details.items()
+        for k, v in run.details.items()
         if v is not None and k not in _IN_JSON and not isinstance(v, dict) and not _is_long(v)
     ]
     paragraphs = ["details  " + ", ".join(details)] if details else []
-    paragraphs += [f"samples  {note}" for note in found.details.get("notes", ())]
-    if "reported" in found.details:  # by a learner from a file, of itself: nothing here checked it
-        said = {k: v for k, v in found.details["reported"].items() if not _is_long(v)}
+    paragraphs += [f"samples  {note}" for note in run.details.get("notes", ())]
+    if "reported" in run.details:  # by a learner from a file, of itself: nothing here checked it
+        said = {k: v for k, v in run.details["reported"].items() if not _is_long(v)}
         paragraphs += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]
-    if "printed" in found.details:
-        paragraphs += [textwrap.indent(str(found.details["printed"]).rstrip(), "printed  ", bool)]
-    if "stages" in found.details:
+    if "printed" in run.details:
+        paragraphs += [textwrap.indent(str(run.details["printed"]).rstrip(), "printed  ", bool)]
+    if "stages" in run.details:
         from hardness.report.stages import stage_words
 
-        paragraphs += ["", stage_words(found.details)]
-    if "expected_rank" in found.details:
-        paragraphs = [_lifted_words(found.details)]
+        paragraphs += ["", stage_words(run.details)]
+    if "expected_rank" in run.details:
+        paragraphs = [_lifted_words(run.details)]
     judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
-    advice, ended = found.advice, found.outcome.value
-    data = found.details.get("data")
+    advice, ended = run.advice, run.outcome.value
+    data = run.details.get("data")
     if isinstance(data, dict) and "held_out" in data:
-        judged, secret = data_words(data, found), []
-        if found.outcome in (Outcome.LEARNED_NOTHING, Outcome.FITTED, Outcome.UNJUDGED):
-            advice = _own_advice(found)
+        judged, secret = data_words(data, run), []
+        if run.outcome in (Outcome.LEARNED_NOTHING, Outcome.FITTED, Outcome.UNJUDGED):
+            advice = _own_advice(run)
     return "\n".join(
         [
-            f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
+            f"{short(run.learner)} on {brief_spec(run.spec)}, seed {run.seed}",
             f"outcome  {good(ended) if ended == 'solved' else ended}: {advice}",
-            *([f"reason   {found.details['reason']}"] if "reason" in found.details else []),
-            *_untold(found),
+            *([f"reason   {run.details['reason']}"] if "reason" in run.details else []),
+            *_untold(run),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",
             *unbound,
@@ -92,34 +92,34 @@ def run_words(found: "Run") -> str:
     )
 
 
-def _nothing(found: "Run") -> str:
+def _nothing(run: "Run") -> str:
     """Say what a risk of 1 is."""
-    kind = kind_of(found.spec.partition(":")[0])
+    kind = kind_of(run.spec.partition(":")[0])
     known = kind.beside_text if kind else ""
     return f"1 = knowing {known} and no more" if known else "1 = nothing learned"
 
 
-def _own_advice(found: "Run") -> str:
+def _own_advice(run: "Run") -> str:
     """Say what to do after a run on data of a user."""
-    if found.outcome is Outcome.LEARNED_NOTHING:
+    if run.outcome is Outcome.LEARNED_NOTHING:
         return (
             "nothing better than predicting zero was shown: give more examples or a richer model, "
             "or the labels are noise"
         )
-    if found.outcome is Outcome.UNJUDGED:
+    if run.outcome is Outcome.UNJUDGED:
         return "the held-out error has no interval: give more examples, or labels of lighter tails"
-    return found.outcome.advice
+    return run.outcome.advice
 
 
-def _untold(found: "Run") -> list[str]:
+def _untold(run: "Run") -> list[str]:
     """Say that the stages may be told the number of heads, where they found no good layer."""
-    name, _, given = found.learner.partition(":")
-    if name != "staged" or "heads=0" not in given.split(",") or "stages" not in found.details:
+    name, _, given = run.learner.partition(":")
+    if name != "staged" or "heads=0" not in given.split(",") or "stages" not in run.details:
         return []
-    spent = found.outcome in (Outcome.SECONDS_SPENT, Outcome.EXAMPLES_SPENT)
-    if found.passed or not (spent or "number of heads" in str(found.details.get("failed"))):
+    spent = run.outcome in (Outcome.SECONDS_SPENT, Outcome.EXAMPLES_SPENT)
+    if run.passed or not (spent or "number of heads" in str(run.details.get("failed"))):
         return []
-    known = next((p[2:] for p in found.spec.partition(":")[2].split(",") if p[:2] == "m="), "2")
+    known = next((p[2:] for p in run.spec.partition(":")[2].split(",") if p[:2] == "m="), "2")
     return [
         f"         the number of heads was to be found; told it, as staged:heads={known}, the "
         "stages need fewer examples"
@@ -134,7 +134,7 @@ def _teacher_words(taught: dict[str, Any]) -> list[str]:
     ]
 
 
-def data_words(data: dict[str, Any], found: "Run") -> list[str]:
+def data_words(data: dict[str, Any], run: "Run") -> list[str]:
     """Write what data of a user a run was on, and its error on what was held out."""
     words = [
         f"data     {_one_line(data['source']) or 'arrays'}: {data['training']} examples to learn "
@@ -142,7 +142,7 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
     ]
     if repeated := data["repeated"]:
         words += [f"         {repeated} of these have tokens that are among those learned from"]
-    error = found.held_out_error
+    error = run.held_out_error
     if error is None:
         return [*words, "error    not measured"]
     if error.low is None or error.high is None:
@@ -194,17 +194,16 @@ def truth_words(truth: dict[str, Any]) -> str:
     )
 
 
-def verdict_words(said: dict[str, Any]) -> str:
+def verdict_words(verdict: dict[str, Any]) -> str:
     """Write in a line what a run found of the layer that taught it.
 
     >>> verdict_words({"found": "neither", "because": "no heads", "tolerance": 0.25})
     'neither: no heads; `hardness inspect` has the conditions of the theorem'
     """
-    if said["found"] == "heads found":
-        return f"heads found: each within {said['tolerance']:g} of its norm, up to their order"
-    return (
-        f"{said['found']}: {said['because']}; `hardness inspect` has the conditions of the theorem"
-    )
+    if verdict["found"] == "heads found":
+        return f"heads found: each within {verdict['tolerance']:g} of its norm, up to their order"
+    words = f"{verdict['found']}: {verdict['because']}"
+    return f"{words}; `hardness inspect` has the conditions of the theorem"
 
 
 _OF_FUNCTIONS = (
@@ -261,15 +260,15 @@ def unbound(runs: "Iterable[Run]") -> list[str]:
     return list(dict.fromkeys(free))
 
 
-def unbound_words(runs: "Iterable[Run]", of: Callable[[str], str]) -> list[str]:
+def unbound_words(runs: "Iterable[Run]", describe: Callable[[str], str]) -> list[str]:
     """Say of learners by membership queries what binds them; empty where there are none.
 
-    A label that is chosen is a label: the information floor counts it as an example. of: writes the
-    name of a learner.
+    A label that is chosen is a label: the information floor counts it as an example. describe:
+    writes the name of a learner.
     """
     from hardness.runs.registry import CLASSES
 
-    names = [of(name) for name in unbound(runs)]
+    names = [describe(name) for name in unbound(runs)]
     found = CLASSES["membership"]
     if not names:
         return []
@@ -337,14 +336,14 @@ def claim_words(details: dict[str, Any]) -> str:
     )
 
 
-def _residuals(found: dict[str, Any]) -> str:
-    if "residual_std" not in found:
+def _residuals(details: dict[str, Any]) -> str:
+    if "residual_std" not in details:
         return ""
     return (
-        f"; residuals have standard deviation {found['residual_std']:.4g}, "
-        f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
+        f"; residuals have standard deviation {details['residual_std']:.4g}, "
+        f"{details['declared_std']:.3g} is declared, and reach {details['residual_max']}"
     ) + (
         f": the declared one does not hold, by {abs(off):.0f} standard errors"
-        if abs(off := found.get("standard_errors", 0.0)) > _OFF
+        if abs(off := details.get("standard_errors", 0.0)) > _OFF
         else ""
     )

@@ -44,9 +44,9 @@ def _verdict(signal: Data) -> str:
     return bad("FLAG") + " " if signal["flagged"] else "moot " if signal.get("moot") else "ok   "
 
 
-def _measures(found: Data) -> str:
+def _measures(data: Data) -> str:
     """The first few measures of a stage, its error before all others."""
-    ordered = sorted(found.items(), key=lambda item: item[0] != "error")
+    ordered = sorted(data.items(), key=lambda item: item[0] != "error")
     return ", ".join(f"{name} {number(value)}" for name, value in ordered[:_MEASURES])
 
 

@@ -30,17 +30,17 @@ _SCOPE = (
 )
 
 
-def stress_words(found: Stress) -> str:
+def stress_words(stress: Stress) -> str:
     """Write a stress test: a headline a learner, its levels, its costs, and what is certified."""
-    own = [attempt for attempt in found.attempts if not attempt.reference]
-    blocks = ["\n".join(wrap(headline(found, attempt)) for attempt in own)]
-    blocks += [_overview(found)]
+    own = [attempt for attempt in stress.attempts if not attempt.reference]
+    blocks = ["\n".join(wrap(headline(stress, attempt)) for attempt in own)]
+    blocks += [_overview(stress)]
     blocks += [_costs(attempt) for attempt in own if attempt.levels]
-    blocks += ["\n".join(wrap(line) for line in [*certified_words(found), *_terms(found)])]
+    blocks += ["\n".join(wrap(line) for line in [*certified_words(stress), *_terms(stress)])]
     return "\n\n".join(blocks)
 
 
-def headline(found: Stress, attempt: LadderAttempt) -> str:
+def headline(stress: Stress, attempt: LadderAttempt) -> str:
     """Say which levels a learner passed, with which confidence, and where it stopped.
 
     >>> from hardness.runs.stress import stress
@@ -49,36 +49,37 @@ def headline(found: Stress, attempt: LadderAttempt) -> str:
     >>> headline(one, one.attempts[0])[:56]
     'lowdegree passes level 1 of the 2 of your ladder (parity'
     """
-    ladder, held, touched = found.ladder, attempt.held, attempt.touched
+    ladder, held, touched = stress.ladder, attempt.held, attempt.touched
     if held:
         levels = "level 1" if held == 1 else f"levels 1 to {held}"
         first = (
             f"{attempt.asked} passes {levels} of the {len(ladder.levels)} of {ladder.title} "
             f"({'up to ' * (held > 1)}{brief_spec(ladder.specs[held - 1])}): with confidence "
-            f"{_percent(found)} it solves more than half of the instances{' of each' * (held > 1)}."
+            f"{_percent(stress)} it solves more than half of the "
+            f"instances{' of each' * (held > 1)}."
         )
     else:
         first = f"{attempt.asked} passes no level of {ladder.title}."
-        if found.confidence is None:
+        if stress.confidence is None:
             first += " At least 5 seeds are needed to pass a level at 95 %."
     if touched > held:
         trials = attempt.levels[touched - 1]
         first += f" It solves {trials.passes} of {len(trials.trials)} instances of level {touched}."
-    return f"{first} {_stop(found, attempt)}"
+    return f"{first} {_stop(stress, attempt)}"
 
 
-def _percent(found: Stress) -> str:
-    chance = found.confidence or 0
+def _percent(stress: Stress) -> str:
+    chance = stress.confidence or 0
     return f"{float(100 * chance):.4g} % ({chance})"
 
 
-def _stop(found: Stress, attempt: LadderAttempt) -> str:
+def _stop(stress: Stress, attempt: LadderAttempt) -> str:
     """Say where a learner stopped and why."""
     if attempt.unsupported:
         level = len(attempt.levels) + 1
         return f"It does not support level {level}, which is not a failure: {attempt.unsupported}."
     if attempt.continues:
-        whole = len(attempt.levels) == len(found.ladder.levels)
+        whole = len(attempt.levels) == len(stress.ladder.levels)
         return "The ladder ends there." if whole else "It was interrupted."
     last = attempt.levels[-1]
     if last.unsupported:
@@ -102,13 +103,13 @@ def _ends(trials: Trials) -> str:
     return f"{ends}, limited by {' and '.join(bounds)}" if bounds else ends
 
 
-def _overview(found: Stress) -> str:
+def _overview(stress: Stress) -> str:
     """Lay out levels by learners: how many instances were solved."""
-    rows = found.level_rows()
-    marks = ["", "", "", *("*" * attempt.reference for attempt in found.attempts)]
+    rows = stress.level_rows()
+    marks = ["", "", "", *("*" * attempt.reference for attempt in stress.attempts)]
     header = [name + mark for name, mark in zip(rows[0], marks, strict=True)]
     note = "; * a reference" if any(marks) else ""
-    told = f"instances solved on each level of {found.ladder.title}, of {found.seeds}{note}"
+    told = f"instances solved on each level of {stress.ladder.title}, of {stress.seeds}{note}"
     return f"{told}\n{table(header, [list(map(str, row.values())) for row in rows])}"
 
 
@@ -137,10 +138,10 @@ def _costs(attempt: LadderAttempt) -> str:
     return f"{told}\n{table(header, rows)}"
 
 
-def certified_words(found: Stress) -> list[str]:
+def certified_words(stress: Stress) -> list[str]:
     """Say what is certified of the levels, a line a kind of evidence."""
     lines, whys, low = list[str](), list[str](), 1
-    for _, group in groupby(found.certified, _kind):
+    for _, group in groupby(stress.certified, _kind):
         levels = list(group)
         high = low + len(levels) - 1
         where = f"level {low}" if low == high else f"levels {low} to {high}"
@@ -150,16 +151,16 @@ def certified_words(found: Stress) -> list[str]:
         low = high + 1
     if any(
         one.evidence not in ("none", "assumption") and not one.vacuous and one.asked
-        for one in found.certified
+        for one in stress.certified
     ):
         lines.append(_SCOPE)
-    names = {attempt.learner: attempt.asked for attempt in found.attempts}
-    return lines + unbound_words(found.runs, names.__getitem__)
+    names = {attempt.learner: attempt.asked for attempt in stress.attempts}
+    return lines + unbound_words(stress.runs, names.__getitem__)
 
 
-def _kind(one: LevelBounds) -> tuple[str, str | None, bool, bool, str]:
-    asked = None if one.vacuous else one.asked
-    return (one.evidence, asked, one.vacuous, one.success is not None, one.why)
+def _kind(bounds: LevelBounds) -> tuple[str, str | None, bool, bool, str]:
+    asked = None if bounds.vacuous else bounds.asked
+    return (bounds.evidence, asked, bounds.vacuous, bounds.success is not None, bounds.why)
 
 
 def _claim(levels: Sequence[LevelBounds]) -> str:
@@ -183,39 +184,39 @@ def _claim(levels: Sequence[LevelBounds]) -> str:
     return f"{said} over a random member, in the worst case over admissible answers (certified)."
 
 
-def _each(found: list[str]) -> str:
+def _each(parts: list[str]) -> str:
     """List what is certified, level by level."""
-    if len(found) > _LISTED:
-        found = [*found[: _LISTED - 2], "...", found[-1]]
-    return f"{', '.join(found)} (level by level)" if len(found) > 1 else found[0]
+    if len(parts) > _LISTED:
+        parts = [*parts[: _LISTED - 2], "...", parts[-1]]
+    return f"{', '.join(parts)} (level by level)" if len(parts) > 1 else parts[0]
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _terms(found: Stress) -> list[str]:
+def _terms(stress: Stress) -> list[str]:
     """What passing means, how many must pass, and what the base seed gives away."""
-    least = needed(found.seeds)
+    least = needed(stress.seeds)
     passing = (
         "An instance is solved if the whole 95 % interval of the relative risk on fresh examples "
         f"lies below 0.05, within the level's examples and {OVERTIME} times its seconds."
     )
     if least is not None:
         passing += (
-            f" A level is passed if at least {least} of {found.seeds} instances are solved there "
+            f" A level is passed if at least {least} of {stress.seeds} instances are solved there "
             "and on every lower level"
         )
-        several = sum(not attempt.reference for attempt in found.attempts) > 1
+        several = sum(not attempt.reference for attempt in stress.attempts) > 1
         passing += "; the confidence is for each learner alone." if several else "."
-    if found.drawn:
+    if stress.drawn:
         seed = (
-            f"Base seed {found.base_seed}, from the operating system, determines the secrets of "
+            f"Base seed {stress.base_seed}, from the operating system, determines the secrets of "
             "these instances: use it to repeat this result and for nothing else."
         )
     else:
         seed = (
-            f"You chose base seed {found.base_seed}, which determines the secrets: the confidence "
+            f"You chose base seed {stress.base_seed}, which determines the secrets: the confidence "
             "holds for learners that do not depend on it."
         )
     return [passing, seed]
@@ -227,14 +228,14 @@ def ladders_table(ladders: Sequence[Ladder]) -> str:
     return table(["ladder", "levels", "what"], rows)
 
 
-def ladder_words(one: Ladder) -> str:
+def ladder_words(ladder: Ladder) -> str:
     """Write a ladder level by level, with its budgets."""
-    common, labels = short_specs(one)
+    common, labels = short_specs(ladder)
     rows = [
         [str(i), label, str(level.examples or "-"), f"{level.seconds:g}", level.about]
-        for i, (label, level) in enumerate(zip(labels, one.levels, strict=True), 1)
+        for i, (label, level) in enumerate(zip(labels, ladder.levels, strict=True), 1)
     ]
     header = ["level", common, "examples", "seconds", "what"]
-    beside = ", ".join(one.references) or "none"
-    told = wrap(f"{one.name}: {one.about}")
-    return f"{told}\n\n{table(header, rows)}\n\nreferences: {beside}\nsha256: {one.digest}"
+    beside = ", ".join(ladder.references) or "none"
+    told = wrap(f"{ladder.name}: {ladder.about}")
+    return f"{told}\n\n{table(header, rows)}\n\nreferences: {beside}\nsha256: {ladder.digest}"

@@ -32,24 +32,28 @@ _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
 
 
-def one_attack_words(found: AttackResult) -> str:
+def one_attack_words(result: AttackResult) -> str:
     """Write one attack."""
-    return attack_words(Attacks(spec=found.spec, attacks=(found,), not_run={}))
+    return attack_words(Attacks(spec=result.spec, attacks=(result,), not_run={}))
 
 
-def planned_words(name: str, found: Estimate) -> str:
+def planned_words(name: str, estimate: Estimate) -> str:
     """Write what the estimate says of a lattice attack before it starts."""
-    fails = ": too small for the secret to stand out" if SMALL in found.note else ""
-    tries = f", 2^{found.repetitions:.1f} tries if no right one fails" if found.repetitions else ""
+    fails = ": too small for the secret to stand out" if SMALL in estimate.note else ""
+    tries = (
+        f", 2^{estimate.repetitions:.1f} tries if no right one fails"
+        if estimate.repetitions
+        else ""
+    )
     return (
-        f"{name}: {_estimated(found)} block {found.beta}{fails}{tries}, dimension {found.d}, "
-        f"{found.sample_words} samples, 2^{found.rank:.1f} operations"
+        f"{name}: {_estimated(estimate)} block {estimate.beta}{fails}{tries}, dimension "
+        f"{estimate.d}, {estimate.sample_words} samples, 2^{estimate.rank:.1f} operations"
     )
 
 
-def _estimated(found: Estimate) -> str:
+def _estimated(estimate: Estimate) -> str:
     """Say whether an estimate is at the parameters of the learner, or the least of any."""
-    return "least" if found.name == "dual_guess" else "estimate"
+    return "least" if estimate.name == "dual_guess" else "estimate"
 
 
 def _beside(attacks: Sequence[AttackResult]) -> list[str]:
@@ -120,39 +124,39 @@ def attack_words(every: Attacks) -> str:
     return "\n".join(lines)
 
 
-def _used(one: AttackResult, cost: Cost) -> str:
+def _used(result: AttackResult, cost: Cost) -> str:
     """Write a median; of who asks no values, none of them."""
-    found = one.median(cost)
+    found = result.median(cost)
     return number(found) if found or cost != "values" else "-"
 
 
-def _found(one: AttackResult) -> str:
+def _found(result: AttackResult) -> str:
     """How many secrets were found; of a folder without its secret, whether one is claimed."""
-    if not one.judged:
-        if "claimed_entries" in one.runs[0].details:
+    if not result.judged:
+        if "claimed_entries" in result.runs[0].details:
             return "in part"
-        return "claimed" if one.claims else "none" if len(one.runs) == 1 else "not known"
-    return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
+        return "claimed" if result.claims else "none" if len(result.runs) == 1 else "not known"
+    return "no secret claimed" if _silent(result) else f"{result.recovered}/{result.judged}"
 
 
-def _silent(one: AttackResult) -> bool:
+def _silent(result: AttackResult) -> bool:
     """Whether a learner predicts labels and names no secret: it is no attack, and fails at none."""
-    return all("claimed_secret" not in run.details for run in one.runs) and any(
-        run.outcome in _BY_RISK for run in one.runs
+    return all("claimed_secret" not in run.details for run in result.runs) and any(
+        run.outcome in _BY_RISK for run in result.runs
     )
 
 
-def _ends(one: AttackResult) -> str:
+def _ends(result: AttackResult) -> str:
     """What the runs ended with; where no secret is there to compare with, what the samples say."""
-    outcomes = Counter(run.outcome.value for run in one.runs)
+    outcomes = Counter(run.outcome.value for run in result.runs)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
-    if one.judged or len(one.runs) > 1:
-        raised = next((run.details for run in one.runs if run.outcome is Outcome.CRASHED), {})
+    if result.judged or len(result.runs) > 1:
+        raised = next((run.details for run in result.runs if run.outcome is Outcome.CRASHED), {})
         told = raised.get("learner", raised)  # of the learner that was decoded
         return counts + (f"; {told['type']}: {told['message']}" if "message" in told else "")
-    details, ended = one.runs[0].details, one.runs[0].outcome
+    details, ended = result.runs[0].details, result.runs[0].outcome
     said = claim_words(details)
-    if one.claims or ended is Outcome.UNJUDGED or "claimed_entries" in details:
+    if result.claims or ended is Outcome.UNJUDGED or "claimed_entries" in details:
         return said
     if ended is Outcome.NO_CLAIM:
         return f"{said}: {details['reason']}" if "reason" in details else said
@@ -165,7 +169,7 @@ def _ends(one: AttackResult) -> str:
 # Distinguishers
 
 
-def distinction_words(found: Distinction) -> str:
+def distinction_words(distinction: Distinction) -> str:
     """Write what the trials show, and what they do not.
 
     >>> from hardness.runs import distinguish
@@ -175,40 +179,42 @@ def distinction_words(found: Distinction) -> str:
     >>> "contains 0: nothing is shown" in said
     True
     """
-    each = len(found.plays) // 2
-    low, high = found.interval
-    counts = ", ".join(f"{found.accepted(w)} of {each} {w}" for w in WORLDS)
+    each = len(distinction.plays) // 2
+    low, high = distinction.interval
+    counts = ", ".join(f"{distinction.accepted(w)} of {each} {w}" for w in WORLDS)
     lines = [
-        f"{short(found.learner)} on {brief_spec(found.spec)}: members or coins?, seed {found.seed}",
-        f"advantage  {found.advantage:+.3f} in [{outward(low, high, '+.3f')}] at "
-        f"{found.confidence:.0%}",
-        f"accepted   {counts}; random labels are accepted with probability {found.alarm:g} at most",
-        f"usage      {found.used('examples', *WORLDS)} examples, "
-        f"{found.used('seconds', *WORLDS):.1f} s in {2 * each} trials",
-        *_accuracy(found),
+        f"{short(distinction.learner)} on {brief_spec(distinction.spec)}: members or coins?, "
+        f"seed {distinction.seed}",
+        f"advantage  {distinction.advantage:+.3f} in [{outward(low, high, '+.3f')}] at "
+        f"{distinction.confidence:.0%}",
+        f"accepted   {counts}; random labels are accepted with probability "
+        f"{distinction.alarm:g} at most",
+        f"usage      {distinction.used('examples', *WORLDS)} examples, "
+        f"{distinction.used('seconds', *WORLDS):.1f} s in {2 * each} trials",
+        *_accuracy(distinction),
     ]
-    return "\n".join([*lines, "", textwrap.fill(_verdict(found), 80)])
+    return "\n".join([*lines, "", textwrap.fill(_verdict(distinction), 80)])
 
 
-def _accuracy(found: Distinction) -> list[str]:
+def _accuracy(distinction: Distinction) -> list[str]:
     """How well a bit is predicted, for labels that are bits."""
-    if found.accuracy is None or found.accuracy_interval is None:
+    if distinction.accuracy is None or distinction.accuracy_interval is None:
         return ["accuracy   not defined: labels have more than two levels"]
-    low, high = found.accuracy_interval
+    low, high = distinction.accuracy_interval
     return [
-        f"accuracy   {found.accuracy:.4f} in [{outward(low, high, '.4f')}] of label bits, by "
+        f"accuracy   {distinction.accuracy:.4f} in [{outward(low, high, '.4f')}] of label bits, by "
         "randomised rounding",
-        f"           its squared loss alone implies {found.implied_accuracy:.4f} at least",
+        f"           its squared loss alone implies {distinction.implied_accuracy:.4f} at least",
     ]
 
 
-def _verdict(found: Distinction) -> str:
-    (low, high), each = found.interval, len(found.plays) // 2
+def _verdict(distinction: Distinction) -> str:
+    (low, high), each = distinction.interval, len(distinction.plays) // 2
     if low > 0:
         return (
             "The interval lies above 0: within this budget the learner tells members from coins. "
-            f"A member costs it {found.used('examples', 'real') / each:.0f} examples and "
-            f"{found.used('seconds', 'real') / each:.2f} s on average."
+            f"A member costs it {distinction.used('examples', 'real') / each:.0f} examples and "
+            f"{distinction.used('seconds', 'real') / each:.2f} s on average."
         )
     if high < 0:
         return (
@@ -216,7 +222,7 @@ def _verdict(found: Distinction) -> str:
             "happens by chance alone where both are accepted rarely. Nothing is learned."
         )
     # The shortest that trials can give: all members are accepted, and no coins.
-    few = advantage_interval(each, 0, each, found.confidence)[0] <= 0
+    few = advantage_interval(each, 0, each, distinction.confidence)[0] <= 0
     more = f"No result of {2 * each} trials excludes 0: give more." * few
     return (
         "The interval contains 0: nothing is shown, neither that the learner tells members from "
@@ -227,18 +233,18 @@ def _verdict(found: Distinction) -> str:
 # Spectra
 
 
-def spectra_words(found: "Spectra") -> str:
+def spectra_words(spectra: "Spectra") -> str:
     """Write the weights by degree, the part of each that was learned, and large coefficients."""
-    target, attempt = found.target, found.attempt
+    target, attempt = spectra.target, spectra.attempt
     lines = [
-        f"{brief_spec(found.spec)}, seed {found.seed}",
+        f"{brief_spec(spectra.spec)}, seed {spectra.seed}",
         f"target      {_shape(target)}",
-        f"            information exponent {found.exponent}, leap {found.leap}",
+        f"            information exponent {spectra.exponent}, leap {spectra.leap}",
     ]
-    if found.rows:
+    if spectra.rows:
         lines += ["            of row 1 of the output, a vector: its coefficients are norms"]
     header = ["degree", "target", "known"]
-    columns = [target.weights, found.known.part]
+    columns = [target.weights, spectra.known.part]
     shown = target.present
     if attempt:
         how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
@@ -246,7 +252,7 @@ def spectra_words(found: "Spectra") -> str:
         lines += [
             f"hypothesis  {_shape(attempt.spectrum)}",
             f"            of {short(attempt.run.learner)}: {attempt.run.outcome.value}",
-            *([] if found.rows else [f"            {over}"]),
+            *([] if spectra.rows else [f"            {over}"]),
         ]
         if attempt.surplus > _ROUNDING:
             lines += [f"            the draws add about {_value(attempt.surplus)} to its weight"]
@@ -261,27 +267,27 @@ def spectra_words(found: "Spectra") -> str:
         [str(k), *(_value(float(column[k])) for column in columns)]
         for k in range(int(np.flatnonzero(shown).max(initial=0)) + 1)
     ]
-    lines += ["", table(header, rows), "", "largest of the target", _top(target, found.top)]
+    lines += ["", table(header, rows), "", "largest of the target", _top(target, spectra.top)]
     if attempt:
-        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, found.top)]
+        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, spectra.top)]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _shape(found: "Spectrum") -> str:
+def _shape(spectrum: "Spectrum") -> str:
     """The weight and the degrees of a function, in words."""
-    degrees = found.degrees
+    degrees = spectrum.degrees
     if degrees is None:
         return "0"
     return (
-        f"weight {_value(found.norm)} on degrees {degrees.least} .. {degrees.highest}, "
+        f"weight {_value(spectrum.norm)} on degrees {degrees.least} .. {degrees.highest}, "
         f"mean degree {degrees.mean:.3g}"
     )
 
 
-def _top(found: "Spectrum", count: int) -> str:
+def _top(spectrum: "Spectrum", count: int) -> str:
     rows = [
         ["{" + ", ".join(map(str, subset)) + "}", f"{value:.4f}"]
-        for subset, value in found.top(count)
+        for subset, value in spectrum.top(count)
     ]
     return table(["set", "coefficient"], rows) if rows else "none"
 
@@ -297,8 +303,8 @@ def _value(value: float) -> str:
 # Checks of learners
 
 
-def conformance_words(found: "Conformance") -> str:
+def conformance_words(conformance: "Conformance") -> str:
     """Write the checks as a table, and whether the learner conforms."""
-    rows = [[one.level, one.check, one.found] for one in found.findings]
-    verdict = good("conforms") if found.conforms else bad("DOES NOT CONFORM")
+    rows = [[one.level, one.check, one.found] for one in conformance.findings]
+    verdict = good("conforms") if conformance.conforms else bad("DOES NOT CONFORM")
     return table(["level", "check", "found"], rows) + f"\n{verdict}"

@@ -156,9 +156,9 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     """Draw in the style of this module, whatever matplotlib's own settings are."""
 
     @wraps(draw)
-    def drawn(*given: P.args, **named: P.kwargs) -> R:
+    def drawn(*arguments: P.args, **named: P.kwargs) -> R:
         with mpl.rc_context(_RC):
-            return draw(*given, **named)
+            return draw(*arguments, **named)
 
     return drawn
 
@@ -363,13 +363,13 @@ def series_look(number: int) -> Look:
     return Look(colour=COLOURS[number % len(COLOURS)], marker=MARKERS[number % len(MARKERS)])
 
 
-def _free(place: int, taken: list[Look]) -> Look:
+def _free(place: int, used: list[Look]) -> Look:
     """The look from a place on that those of a figure have least in common with."""
-    colours, markers = ([getattr(one, part) for one in taken] for part in ("colour", "marker"))
+    colours, markers = ([getattr(one, part) for one in used] for part in ("colour", "marker"))
     every = (series_look(place + i) for i in range(len(COLOURS) * len(MARKERS)))
 
-    def shared(one: Look) -> tuple[bool, int, int]:
-        return one in taken, colours.count(one.colour), markers.count(one.marker)
+    def shared(look: Look) -> tuple[bool, int, int]:
+        return look in used, colours.count(look.colour), markers.count(look.marker)
 
     return min(every, key=shared)
 

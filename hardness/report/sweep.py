@@ -17,7 +17,7 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def sweep_words(found: Sweep) -> str:
+def sweep_words(sweep: Sweep) -> str:
     """Write what a sweep would do, and what it leaves out."""
     rows = [
         [
@@ -27,33 +27,33 @@ def sweep_words(found: Sweep) -> str:
             str(row["runs"]),
             "no limit" if row["at most s"] is None else number(row["at most s"]),
         ]
-        for row in found._rows()
+        for row in sweep._rows()
     ]
     left = [
         f"left out of {one.grid}: {short(one.learner)} on {count(one.specs, 'spec')}: {one.why}"
-        for grid in found.grids
+        for grid in sweep.grids
         for one in grid.left_out
     ]
-    head = f"{found.name}: {count(found.count, 'run')}"
-    if found.done is not None:
-        head += f", of which {found.source} holds {found.done}"
+    head = f"{sweep.name}: {count(sweep.count, 'run')}"
+    if sweep.done is not None:
+        head += f", of which {sweep.source} holds {sweep.done}"
     lines = [head, "", table(["grid", "learner", "specs", "runs", "at most s"], rows)]
     return "\n".join([*lines, *([""] if left else []), *left])
 
 
-def runs_words(found: Runs) -> str:
+def runs_words(runs: Runs) -> str:
     """Write how the runs of every learner ended, and what each cost where it solved."""
-    if not found.runs:
-        return f"{found.source or found.name}: no runs"
+    if not runs.runs:
+        return f"{runs.source or runs.name}: no runs"
     ended = [
         [
             cut(short(learner), _NAME),
             str(sum(ends.values())),
             ", ".join(f"{n} {end}" for end, n in sorted(ends.items(), key=lambda one: -one[1])),
         ]
-        for learner, ends in found.counts().items()
+        for learner, ends in runs.counts().items()
     ]
-    rows = found._rows()
+    rows = runs._rows()
     names = [name for name in rows[0] if name not in ("spec", "learner")]
     cells = [
         [
@@ -66,7 +66,7 @@ def runs_words(found: Runs) -> str:
         ]
         for row in rows
     ]
-    head = f"{found.source or found.name}: {count(len(found.runs), 'run')}"
+    head = f"{runs.source or runs.name}: {count(len(runs.runs), 'run')}"
     parts = [head, table(["learner", "runs", "ended with"], ended)]
     parts += ["medians of the runs that solved", table(["spec", "learner", *names], cells)]
     return "\n\n".join(parts)

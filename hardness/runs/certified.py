@@ -63,7 +63,7 @@ def success(certificate: Certificate, quantity: str) -> Fraction | None:
     return None if quantity in found else found.get(_success(quantity))
 
 
-def number(certificate: Certificate, quantity: str, wanted: Fraction) -> int | None:
+def number(certificate: Certificate, quantity: str, value: Fraction) -> int | None:
     """The certified number; None where no number of queries gives the success that is wanted.
 
     0 where a guess gives it, which is vacuous. Raises UsageError for what is not claimed.
@@ -76,7 +76,7 @@ def number(certificate: Certificate, quantity: str, wanted: Fraction) -> int | N
     most = success(certificate, quantity)
     if most is None:
         return certificate.integer(quantity)
-    return 0 if most >= wanted else None
+    return 0 if most >= value else None
 
 
 def _success(quantity: str) -> str:

@@ -189,7 +189,7 @@ def chance_words(coins: float) -> str:
     return f"{float(up):.2g}"
 
 
-def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
+def labels_evidence(reduced: Reduced, family: Symmetric, secret: Secret) -> float:
     """Compute the bits by which labels favour a hidden set over coins of the same mean.
 
     Labels have two values. (docs/named-mathematics.md, section 13)
@@ -205,10 +205,10 @@ def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
     profile = np.array([1 if value == high else -1 for value in family.values])
     fade = float(1 - 2 * family.noise)
     mean = fade * sum(value * math.comb(m, h) for h, value in enumerate(profile.tolist())) / 2**m
-    inside = np.bitwise_count(seen.words & mask(secret, family.d)).sum(axis=1, dtype=np.intp)
+    inside = np.bitwise_count(reduced.words & mask(secret, family.d)).sum(axis=1, dtype=np.intp)
     expected, total = profile[inside], 0.0
     for value, sign in product((-1, 1), repeat=2):
-        count = int(((expected == value) & (seen.codes == (1 - sign) // 2)).sum())
+        count = int(((expected == value) & (reduced.codes == (1 - sign) // 2)).sum())
         if count and (edge := fade * value * sign) == -1:
             return -math.inf
         if count:

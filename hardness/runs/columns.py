@@ -220,8 +220,8 @@ def natural(text: str) -> bytes:
     ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']
     """
 
-    def number(found: re.Match[str]) -> str:
-        digits = found[0].lstrip("0")
+    def number(match: re.Match[str]) -> str:
+        digits = match[0].lstrip("0")
         return f"\1{len(digits):06}{digits}"
 
     return f"{re.sub('[0-9]+', number, text)}\0{text}".encode()

@@ -362,11 +362,11 @@ def _warn(message: str) -> None:
     warn(message, stacklevel=level)
 
 
-def _batch(waiting: deque[int], works: Sequence[Work], took: Mapping[str, float]) -> list[int]:
+def _batch(waiting: deque[int], works: Sequence[Work], durations: Mapping[str, float]) -> list[int]:
     """Take jobs that take half a second together, as far as is known; else one."""
     batch, spent = list[int](), 0.0
     while waiting and len(batch) < _MOST:
-        seconds = took.get(works[waiting[0]].learner, _BATCH)
+        seconds = durations.get(works[waiting[0]].learner, _BATCH)
         if batch and spent + seconds > _BATCH:
             break
         batch.append(waiting.popleft())

@@ -68,12 +68,12 @@ def size(place: int) -> int:
 Bracket = tuple[int, int | None, End]
 
 
-def search(start: int, most: int) -> Generator[int, How | None, Bracket]:
+def search(start: int, limit: int) -> Generator[int, How | None, Bracket]:
     """Search a threshold from an octave: yields n, is sent how the run within n ended, or None.
 
     None: what all runs together may spend is spent. Octaves down to a failure, or to n = 1; up to
     three that pass in a row; then quarters between the failure and the first of the three. Returns
-    (low, high], where high is None where there is no threshold up to `most`, with why.
+    (low, high], where high is None where there is no threshold up to `limit`, with why.
 
     >>> steps = search(3, 64)
     >>> n, asked = next(steps), []
@@ -101,7 +101,7 @@ def search(start: int, most: int) -> Generator[int, How | None, Bracket]:
             if how == before == "stopped":
                 return low, None, "own-limit"
         octave += 1
-        if 1 << octave > most:
+        if 1 << octave > limit:
             return low, None, "unconfirmed" if passes else "over"
         before, how = how, (yield 1 << octave)
     above = _OCTAVE * (octave - _IN_A_ROW + 1)
@@ -160,7 +160,7 @@ class Search(Work, frozen=True, kw_only=True):
 
     def _ended(
         self,
-        found: Bracket,
+        bracket: Bracket,
         tried: Sequence[Trial],
         seconds: float,
         lost: str = "",
@@ -170,9 +170,9 @@ class Search(Work, frozen=True, kw_only=True):
         return Threshold(
             asked=self,
             tried=tuple(tried),
-            low=found[0],
-            high=found[1],
-            end=found[2],
+            low=bracket[0],
+            high=bracket[1],
+            end=bracket[2],
             seconds=seconds,
             lost=lost,
             revisions={name: one.revision for name, one in made.items()},  # type: ignore[attr-defined]
@@ -201,7 +201,7 @@ class Search(Work, frozen=True, kw_only=True):
         return self._ended(found, [*tried.values()], sum(one.seconds for one in runs), view=view)
 
 
-def walk(wanted: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
+def walk(plan: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
     """Follow a search with the runs that it asks for, each n once.
 
     A pilot takes what says nothing for a failure: it gives an octave, and claims nothing.
@@ -210,13 +210,13 @@ def walk(wanted: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int
 
     def ended(n: int) -> How | None:
         if n not in tried:
-            if sum(one.used for one in tried.values()) + n > wanted.total:
+            if sum(one.used for one in tried.values()) + n > plan.total:
                 return None
             tried[n] = ask(n)
         how = tried[n].how
-        return "failed" if wanted.pilot and how == "unknown" else how
+        return "failed" if plan.pilot and how == "unknown" else how
 
-    steps = search(wanted.start, wanted.most)
+    steps = search(plan.start, plan.most)
     n = next(steps)
     while True:
         try:

@@ -202,9 +202,9 @@ def _rows(family: Dense, secret: Secret) -> Target:
     return found, known, whole.information_exponent or 0, leap(whole.sets)
 
 
-def _factor(given: Family, secret: Secret) -> Target:
+def _factor(stated: Family, secret: Secret) -> Target:
     """The factor of a label that is a code."""
-    family = require_coded(given)
+    family = require_coded(stated)
     require_table(family.d)
     _ = family.factor or family.refuse("factor")
     target, exponent, leaps = _target(family, secret)
@@ -224,24 +224,24 @@ def _target(family: Coded, secret: Secret) -> tuple[Spectrum, int, int]:
     return found, found.information_exponent or 0, leap(found.sets)
 
 
-def _described(found: Spectrum, top: int) -> dict[str, Any]:
-    degrees = found.degrees
+def _described(spectrum: Spectrum, top: int) -> dict[str, Any]:
+    degrees = spectrum.degrees
     return {
-        "weight": found.norm,
-        "weights": found.weights.tolist(),
+        "weight": spectrum.norm,
+        "weights": spectrum.weights.tolist(),
         "degrees": degrees
         and {"least": degrees.least, "highest": degrees.highest, "mean": degrees.mean},
-        "influences": found.influences.tolist(),
-        "top": [{"subset": list(s), "value": value} for s, value in found.top(top)],
+        "influences": spectrum.influences.tolist(),
+        "top": [{"subset": list(s), "value": value} for s, value in spectrum.top(top)],
     }
 
 
-def _compared(found: Learned) -> dict[str, Any]:
+def _compared(learned: Learned) -> dict[str, Any]:
     return {
-        "correlation": found.correlation,
-        "distance": found.distance,
-        "part": _plain(found.part),
-        "residual": found.residual.tolist(),
+        "correlation": learned.correlation,
+        "distance": learned.distance,
+        "part": _plain(learned.part),
+        "residual": learned.residual.tolist(),
     }
 
 

@@ -239,9 +239,9 @@ def _decimal(text: str) -> int | float:
 class _Misplaced(UsageError):
     """A mistake with its key, "grid[1].seeds", where lists are counted from 1."""
 
-    def __init__(self, key: str, said: object) -> None:
-        super().__init__(f"{key}: {said}" if key else said)
-        self.key, self.said = key, said
+    def __init__(self, key: str, reason: object) -> None:
+        super().__init__(f"{key}: {reason}" if key else reason)
+        self.key, self.said = key, reason
 
     def within(self, key: str) -> "_Misplaced":
         """Say it with the key of what it stands in."""
@@ -346,10 +346,10 @@ def _axis(value: Any, name: str) -> _Axis:
     return tuple(item for some in every for item in some)
 
 
-def _exact(value: Any, what: str) -> Fraction:
+def _exact(value: Any, name: str) -> Fraction:
     """Read a number exactly as it is written: 0.1 is 1/10."""
     if isinstance(value, str) or not isfinite(value):
-        return parse(str(value), Fraction, what)
+        return parse(str(value), Fraction, name)
     return Fraction(str(value))
 
 
@@ -494,10 +494,10 @@ def _grid(grid: _Grid, file: _File, title: str) -> Grid:
     return Grid(title=title, cells=tuple(cells), seeds=seeds, left_out=tuple(left))
 
 
-def _filled(axes: Mapping[str, _Axis], what: str) -> Iterator[dict[str, str]]:
+def _filled(axes: Mapping[str, _Axis], subject: str) -> Iterator[dict[str, str]]:
     """List the values of every parameter together, the last one varying first."""
     if prod(map(len, axes.values())) > MOST_RUNS:
-        raise UsageError(f"over {MOST_RUNS} {what}: ask for fewer values")
+        raise UsageError(f"over {MOST_RUNS} {subject}: ask for fewer values")
     for chosen in product(*axes.values()):
         yield {name: write(value) for name, value in zip(axes, chosen, strict=True)}
 

@@ -294,8 +294,8 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
     return array.astype(np.float64) if array.dtype.kind == "b" else array
 
 
-def _invalid(what: str, shape: tuple[int, ...]) -> Failed:
-    return Failed(Outcome.INVALID, {"reason": f"predict {what}: {shape} is needed"})
+def _invalid(subject: str, shape: tuple[int, ...]) -> Failed:
+    return Failed(Outcome.INVALID, {"reason": f"predict {subject}: {shape} is needed"})
 
 
 def described(value: Any) -> str:

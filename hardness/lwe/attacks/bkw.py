@@ -152,11 +152,11 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         k = np.arange(1, max(1, min(_MOST_TERMS, 2 * rows // 3)) + 1)
         sums = np.cumsum(np.log2((rows - k + 1) / k) + 1) - 1
 
-    def priced(most: int, b: Integers, words: Integers, test: Integers, more: Integers) -> Array:
+    def priced(limit: int, b: Integers, words: Integers, test: Integers, more: Integers) -> Array:
         """Compute rop, log2 of the samples, k, steps and plain steps: (5, choices)."""
-        steps, plain, *sizes = code_sizes(n, bits, b, words, test, most)
+        steps, plain, *sizes = code_sizes(n, bits, b, words, test, limit)
         terms = np.ones(len(b), np.int64)
-        able = (steps <= most) & (words <= test)
+        able = (steps <= limit) & (words <= test)
         for _ in range(64):  # noise and samples grow with k: to the least that suffices
             rop, samples = coded_costs(parameters, b, words, steps, sizes, terms, setting.success)
             enough = np.maximum(terms, np.searchsorted(sums, samples - _CLOSE) + 1)
@@ -223,9 +223,9 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
 
 
 def code_sizes(
-    n: int, log2_q: float, b: Integers, words: Integers, test: Integers, most: int
+    n: int, log2_q: float, b: Integers, words: Integers, test: Integers, limit: int
 ) -> tuple[Array, ...]:
-    """Count the steps that cancel all, and the plain ones; above `most` steps are not counted.
+    """Count the steps that cancel all, and the plain ones; above `limit` steps are not counted.
 
     Also returned are operations for each of the h samples of a table, for each of the M that pass
     all, and what codes add to the variance, in units of sigma_s^2 q^2/12.
@@ -235,12 +235,12 @@ def code_sizes(
     >>> int(steps[0]), int(plain[0]), round(float(noise[0] * 3329**2 / 1e6))
     (16, 0, 180)
     """
-    i, ln_q = np.arange(1.0, most + 1)[:, None], log2_q * math.log(2)
+    i, ln_q = np.arange(1.0, limit + 1)[:, None], log2_q * math.log(2)
     ratio = np.minimum(1.0, words / test) + i / (2 * log2_q)
     size = np.maximum(b, np.floor(b / ratio + _CLOSE))
     length = np.cumsum(np.vstack([test[None] + 0.0, size]), axis=0)
     steps = (length < n).sum(axis=0)
-    taken = int(steps[steps <= most].max(initial=0))  # by no choice more
+    taken = int(steps[steps <= limit].max(initial=0))  # by no choice more
     i, size, length = i[:taken], size[:taken], length[: taken + 1]
     coded = (size > b) & (i <= steps)  # the first steps; those after them are plain
     plain = steps - coded.sum(axis=0)

@@ -118,8 +118,8 @@ class _Listed:
         return rows
 
 
-def _row(gamma: Fraction, least: int) -> Data:
-    return {"gamma": str(gamma), "lower": write(least, ratio=True)}
+def _row(gamma: Fraction, lower: int) -> Data:
+    return {"gamma": str(gamma), "lower": write(lower, ratio=True)}
 
 
 def _posed(source: Family | Members) -> _Symmetric | _Listed:

@@ -32,14 +32,14 @@ _MOST = 128  # values of a parameter
 _NUMBERED = 12  # cells across and up, at most, that have their numbers in them
 
 
-def contours_rows(found: Any) -> Data:
+def contours_rows(source: Any) -> Data:
     """Give the least cost of every cell of a grid, in rows of the kind cell.
 
     The first parameter goes up, the second to the right, both rising. Raises UsageError where these
     are not two, or no numbers, and DamagedFile for what is no grid.
     """
     try:
-        return _collected(found)
+        return _collected(source)
     except UsageError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
@@ -48,11 +48,11 @@ def contours_rows(found: Any) -> Data:
         ) from error
 
 
-def _collected(found: Data) -> Data:
-    keys = found["over"]
+def _collected(data: Data) -> Data:
+    keys = data["over"]
     if len(keys) != 2:
         raise UsageError(f"a grid must be over two parameters, got {', '.join(keys)}: {_MADE}")
-    problems = {tuple(one["values"][key] for key in keys): one for one in found["problems"]}
+    problems = {tuple(one["values"][key] for key in keys): one for one in data["problems"]}
     ys, xs = (_rising(key, {place[i] for place in problems}) for i, key in enumerate(keys))
     grid = {(y, x): _cell(problems.get((y, x))) for y in ys for x in xs}
     if all(cell["rop"] is None for cell in grid.values()):
@@ -65,8 +65,8 @@ def _collected(found: Data) -> Data:
         if e["model"]
     ]
     return {
-        "spec": found["spec"],
-        "samples": found["samples"],
+        "spec": data["spec"],
+        "samples": data["samples"],
         "attacks": list(dict.fromkeys(label.partition(",")[0] for label in labels)),
         "models": list(dict.fromkeys(models)),
         "y": keys[0],

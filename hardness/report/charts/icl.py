@@ -142,19 +142,19 @@ def _panel(title: str, x: str, y: str, rows: Rows, **look: Any) -> Data:
     return {"title": title, "x": x, "y": y, **look, "rows": rows}
 
 
-def _noise(found: Exact) -> str:
-    return f", label noise {found.noise:g}" if found.noise else ""
+def _noise(exact: Exact) -> str:
+    return f", label noise {exact.noise:g}" if exact.noise else ""
 
 
-def _exact(found: Exact) -> Picture:
+def _exact(exact: Exact) -> Picture:
     """The best residual polynomials over the spectrum, and losses against layers."""
-    heights, edges = np.array(found.density.heights), np.array(found.density.edges)
+    heights, edges = np.array(exact.density.heights), np.array(exact.density.edges)
     right = float(edges[1:][heights > 1e-3 * heights.max()].max())
     tall = (heights / heights.max()).tolist()
     low = [0.0] * len(edges)
     rows = _series("mean spectrum (sampled)", "density", edges, low=low, high=[*tall, tall[-1]])
     t = np.linspace(0, right, 300)
-    for one in found.best[:SHOWN]:
+    for one in exact.best[:SHOWN]:
         values = np.polynomial.polynomial.polyval(t, one.polynomial).tolist()
         name = count(len(one.steps), "layer")
         roots = [1 / a for a in one.steps if 1 / a <= right] if one.real else []
@@ -167,25 +167,25 @@ def _exact(found: Exact) -> Picture:
         rows,
         domains={"x": (0.0, right), "y": (-0.75, 1.05)},
     )
-    title = f"n = {found.n} points, d = {found.d}{_noise(found)}, task covariance C^-1"
-    return title, [], [polynomials, _layers(found)]
+    title = f"n = {exact.n} points, d = {exact.d}{_noise(exact)}, task covariance C^-1"
+    return title, [], [polynomials, _layers(exact)]
 
 
-def _layers(found: Exact) -> Data:
+def _layers(exact: Exact) -> Data:
     models: dict[str, Sequence[Solved]] = {
-        "one common step": found.common,
-        "best steps": found.best,
-        "GD++ (best found)": found.plusplus,
+        "one common step": exact.common,
+        "best steps": exact.best,
+        "GD++ (best found)": exact.plusplus,
     }
     known = [one.loss for solved in models.values() for one in solved]
-    low = min(v for v in (*known, found.floor or math.inf) if v > 0)
-    rows = _level("predicting 0", found.none)
-    rows += _level("best predictor", found.floor) if found.floor else []
+    low = min(v for v in (*known, exact.floor or math.inf) if v > 0)
+    rows = _level("predicting 0", exact.none)
+    rows += _level("best predictor", exact.floor) if exact.floor else []
     for name, solved in models.items():
-        rows += _series(name, "curve", found.layers[: len(solved)], [one.loss for one in solved])
-    bulk = [one.loss for one in found.chebyshev]
-    for name, losses in ("Chebyshev steps on the bulk", bulk), (_LIMIT, found.limit):
-        rows += _series(name, "dotted", found.layers, losses) if losses else []
+        rows += _series(name, "curve", exact.layers[: len(solved)], [one.loss for one in solved])
+    bulk = [one.loss for one in exact.chebyshev]
+    for name, losses in ("Chebyshev steps on the bulk", bulk), (_LIMIT, exact.limit):
+        rows += _series(name, "dotted", exact.layers, losses) if losses else []
     return _panel(
         "Exact loss against the number of layers",
         "number of layers L",
@@ -193,16 +193,16 @@ def _layers(found: Exact) -> Data:
         rows,
         log="y",
         whole="x",
-        domains={"y": (0.7 * low, 2 * max(found.none, *known))},
+        domains={"y": (0.7 * low, 2 * max(exact.none, *known))},
     )
 
 
-def _curves(found: Curves) -> Picture:
+def _curves(curves: Curves) -> Picture:
     """The loss against the number of layers, sampled ones with intervals of 99 %."""
-    rows, losses = [], [point.loss for point in found.points]
+    rows, losses = [], [point.loss for point in curves.points]
     top = 2 * max(losses)
     for name in CURVES:
-        points = [point for point in found.points if point.name == name]
+        points = [point for point in curves.points if point.name == name]
         x, y = [point.layers for point in points], [point.loss for point in points]
         ends = [(max(p.interval[0], p.loss / 1000), p.interval[1]) for p in points if p.interval]
         if points and not ends:
@@ -226,7 +226,7 @@ def _curves(found: Curves) -> Picture:
         whole="x",
         domains={"y": (min(losses) / 3, top)},
     )
-    about = f"d = {found.d}, n = {found.n}, noise {found.noise:g}"
+    about = f"d = {curves.d}, n = {curves.n}, noise {curves.noise:g}"
     return about, ["intervals: 99 %"], [chart]
 
 

@@ -108,9 +108,9 @@ def assumed(certified: Iterable[float]) -> int:
     return 10 ** (len(str(largest - 1)) - 1) if largest > 1 else QUERIES
 
 
-def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
+def _uncertified(certificates: Iterable[Certificate | str], quantity: str) -> str:
     """Say why nothing is hatched, or a part of the cells cannot be."""
-    whys = dict.fromkeys(one for one in found if isinstance(one, str))
+    whys = dict.fromkeys(one for one in certificates if isinstance(one, str))
     mixed = [] if quantity or whys else ["no bound on queries of one kind is there for all cells"]
     return next(iter([*whys, *mixed]), "")
 

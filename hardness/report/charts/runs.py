@@ -122,34 +122,34 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
     }
 
 
-def least_rows(*found: Least) -> Data:
+def least_rows(*thresholds: Least) -> Data:
     """Give the median threshold of a learner at a size with its interval, and what is certified.
 
     Rows are of the kind least: the median with its interval from low to high, null where most
     instances, or too many, have no threshold within the most of a run; over: how many have none.
     Raises UsageError for thresholds of one size, or of several families.
     """
-    first = found[0]
-    return {**head(first), "costs": [c for c in COSTS if c in {one.unit for one in found}]} | {
+    first = thresholds[0]
+    return {**head(first), "costs": [c for c in COSTS if c in {one.unit for one in thresholds}]} | {
         "tau": str(first.terms.tau),
         "risk": str(first.terms.risk),
         "success": str(first.terms.success),
-        "growth": [said for one in found for said in _grown(one)],
-        "rows": _needed_rows(first, found),
+        "growth": [said for one in thresholds for said in _grown(one)],
+        "rows": _needed_rows(first, thresholds),
     }
 
 
-def _grown(found: Least) -> list[str]:
+def _grown(thresholds: Least) -> list[str]:
     """Write the exponents of thresholds with their intervals, and those that are certified."""
-    said = [f"{who} {law}" for who, _, _, law, _ in fit_rows(found)]
-    certified = [power(found.parameter, one.exponent) for one in found.scaling.certified]
+    said = [f"{who} {law}" for who, _, _, law, _ in fit_rows(thresholds)]
+    certified = [power(thresholds.parameter, one.exponent) for one in thresholds.scaling.certified]
     return [*said, *(f"certified {one}" for one in certified if one != "-")] if said else []
 
 
-def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data]:
+def _needed_rows(first: Comparison | Least, searches: Iterable[Least]) -> list[Data]:
     """Lay thresholds of one family out, the certified numbers of their terms with them."""
     rows: list[Data] = []
-    for one in found:
+    for one in searches:
         if (one.spec, one.parameter) != (first.spec, first.parameter) or not one.parameter:
             raise UsageError(
                 "thresholds are drawn over a parameter, beside others of the same SPEC, got "
