@@ -112,9 +112,9 @@ class Dense(Family):
     def layer(self, secret: Secret) -> AttentionLayer:
         """Make the layer of a secret, or find it where it was made before."""
         require_memory(64 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
-        return _made(self, secret)
+        return _dense_layer(self, secret)
 
-    def made(self, secret: Secret) -> AttentionLayer:
+    def layer_of(self, secret: Secret) -> AttentionLayer:
         """Make the layer of a secret: here its 256 bits draw the weights."""
         return self.build(generator(self.number(secret), "weights", self.name))
 
@@ -234,5 +234,5 @@ def row_reach(layer: AttentionLayer) -> float:
 
 
 @lru_cache(maxsize=8)
-def _made(family: Dense, secret: Secret) -> AttentionLayer:
-    return family.made(secret)
+def _dense_layer(family: Dense, secret: Secret) -> AttentionLayer:
+    return family.layer_of(secret)

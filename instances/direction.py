@@ -294,7 +294,7 @@ class Direction(Dense):
         """Draw the w of a secret, (d,): uniform where it may be."""
         return _direction(self.d, self.number(secret))
 
-    def made(self, secret: Secret) -> AttentionLayer:
+    def layer_of(self, secret: Secret) -> AttentionLayer:
         """Put a head at each threshold; for an even m, one that attends to its own token."""
         response, w = self.response, self.direction(secret)
         theta = np.zeros((self.layer_heads, self.d, self.d))

@@ -142,7 +142,7 @@ class Held(Folder):
         return self.held.cut(start, min(start + count, len(self.held)))
 
     @classmethod
-    def of(cls, path: Path, examples: Examples, **more: Any) -> Self:
+    def of_examples(cls, path: Path, examples: Examples, **more: Any) -> Self:
         """Hold examples that were made of a file."""
         reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
         public = Public(family=examples.family, commitments={}, reference=reference)

@@ -25,7 +25,7 @@ from instances.errors import UsageError, require
 from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import is_readable, parameters_of, taken
+from instances.parameters import is_readable, keyword_arguments, parameters_of
 from instances.text import with_article
 from instances.userfile import FileName, execute, guarded, named
 
@@ -152,7 +152,7 @@ class Origin:
         lacking: whether some may be missing, for which None is returned.
         """
         call = self.called and text
-        arguments = taken(self.value, text, self.where) if call else {}
+        arguments = keyword_arguments(self.value, text, self.where) if call else {}
         fields = parameters_of(self.value) if self.called else ()
         missing = [f.name for f in fields if f.default is MISSING and f.name not in arguments]
         if missing and lacking:
@@ -160,12 +160,12 @@ class Origin:
         written = ",".join(filter(None, (text, *(f"{name}=..." for name in missing))))
         name = f"{self.path}:{self.name}"
         require(not missing, f"{self.where} needs {', '.join(missing)}: write {name}:{written}")
-        value = self.made(arguments)
+        value = self.instantiate(arguments)
         wrong = f"{self.where} takes no parameters: it is of type {type(value).__name__}"
         require(self.called or not text, wrong)
         return value
 
-    def made(self, arguments: dict[str, Any]) -> Any:
+    def instantiate(self, arguments: dict[str, Any]) -> Any:
         """Return what it gives, called with arguments; raises UsageError for what is no use."""
         value, called = self.value, False
         while isinstance(value, type) or not _gives(value):
@@ -178,7 +178,7 @@ class Origin:
 
     def functions(self, name: str, arguments: dict[str, Any], value: Any = None) -> Functions:
         """Collect the functions that it gives; raises UsageError where they are others again."""
-        value = self.made(arguments) if value is None else value
+        value = self.instantiate(arguments) if value is None else value
         require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
         places = [value, SimpleNamespace(**arguments), self.value, self.space]
         functions = _collected(self, name, places)
@@ -188,7 +188,7 @@ class Origin:
             require(
                 d == functions.d, f"{wrong}: its parameter d must be their number of coordinates"
             )
-            places[0] = self.made(arguments)
+            places[0] = self.instantiate(arguments)
             require(
                 _collected(self, name, places).like(functions),
                 f"{self.where} gives other functions when it is called again with the same "

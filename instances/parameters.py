@@ -265,13 +265,15 @@ def is_readable(kind: type[Any]) -> bool:
     )
 
 
-def taken(value: Callable[..., Any], text: str, where: str, positional: int = 0) -> dict[str, Any]:
+def keyword_arguments(
+    value: Callable[..., Any], text: str, where: str, positional: int = 0
+) -> dict[str, Any]:
     """Read "key=value,..." as arguments that a class or function takes by name; raises UsageError.
 
     A value is an int, a float, true or false, or a word, as it looks. positional: how many of
     the first arguments are not to be named.
 
-    >>> taken(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
+    >>> keyword_arguments(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
     {'d': 9, 'rate': 0.001, 'on': True}
     """
     keys = [part.partition("=")[0].strip() for part in split_list(text)]

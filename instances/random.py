@@ -188,7 +188,7 @@ class Hidden(Dense):
         sets = [tuple(sorted(secret[1:])) for secret in members]
         return np.array([[float(one == other) for other in sets] for one in sets])
 
-    def made(self, secret: Secret) -> AttentionLayer:
+    def layer_of(self, secret: Secret) -> AttentionLayer:
         """Put the heads of both parts together, the random ones first."""
         hard, nice = self.hidden_sets.layer(secret[1:]), self.nice_part(secret)
         theta, w = np.concatenate([nice.theta, hard.theta]), np.concatenate([nice.w, hard.w])

@@ -94,7 +94,7 @@ def attack(
     total = len(chosen) * (1 if folder else seeds)
     with kept(how, asked, total, "attacking") as (asked, do, keep):
         for name in chosen:
-            takes = estimate_of(name, family) if progress.seen() else None
+            takes = estimate_of(name, family) if progress.is_shown() else None
             if takes and takes.beta:
                 progress.note(planned_words(name, takes))
             try:

@@ -269,7 +269,7 @@ def reduce(
         if isinstance(origin, Path) and origin.is_dir():
             raise UsageError(f"{origin} is a folder: attention-to-lwr takes it")
         converted = sources.read_file(origin, spec)
-        held = Held.of(Path(str(origin)), to_attention(converted, seed))
+        held = Held.of_examples(Path(str(origin)), to_attention(converted, seed))
         made = write_folder(path, held, held.count, force=force)
         words = "; ".join((f"{made.count} examples of {len(converted)} samples", *converted.notes))
     data = {"spec": converted.family.spec, "samples": len(converted), "written": str(path)}

@@ -27,7 +27,7 @@ def shown(there: bool, as_json: bool = False) -> Iterator[None]:
         _SHOWN.reset(token)
 
 
-def seen() -> bool:
+def is_shown() -> bool:
     """Whether progress is shown."""
     return _SHOWN.get()
 
@@ -68,13 +68,13 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
                 bar.refresh()
             elif not terminal and count < total and now - last >= _EVERY:
                 last = now
-                click.echo(_told(label, count, total, now - start), err=True)
+                click.echo(_progress_line(label, count, total, now - start), err=True)
 
         with _ticking(look, _TICK):
             yield more
 
 
-def _told(label: str, count: int, total: int, spent: float) -> str:
+def _progress_line(label: str, count: int, total: int, spent: float) -> str:
     from hardness.report.text import duration
 
     said = f"{label}: {count} of {total}, {duration(spent)} so far"

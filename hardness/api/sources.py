@@ -153,7 +153,9 @@ def _held(path: Path | Arrays, spec: str | None) -> "tuple[Any, Folder]":
     from instances.samples import to_attention
 
     found = read_file(path, spec)
-    return found.family, Held.of(Path(str(path)), to_attention(found, 0), notes=found.notes)
+    return found.family, Held.of_examples(
+        Path(str(path)), to_attention(found, 0), notes=found.notes
+    )
 
 
 def family(source: "Source") -> "Family":

@@ -157,7 +157,7 @@ class Child:
         if not self._output.closed:
             self.look()
             self._release()
-            self._printed = self._said()
+            self._printed = self._last_output()
             for held in (self._connection, self._socket, self._output):
                 held.close()
         return self._printed
@@ -166,7 +166,7 @@ class Child:
         """Let another run use it, whose run has ended as it should. What it printed."""
         if self.key is None or not self.running:
             return self.close()
-        said = self._said()
+        said = self._last_output()
         self._output.truncate(0)
         with _lock:
             old, _idle[self.key] = [_idle.pop(self.key, None)], self  # of two runs at a time
@@ -175,7 +175,7 @@ class Child:
             child.close()
         return said
 
-    def _said(self) -> dict[str, Any]:
+    def _last_output(self) -> dict[str, Any]:
         self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _PRINTED))
         text = self._output.read(_PRINTED).decode("utf-8", "replace")
         kept = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hardness.bounds.checker import short
 from hardness.bounds.quantities import WORD
 from hardness.report.claims import conditions, sentence
-from hardness.report.text import bad, faint, good, table, taken, wrap
+from hardness.report.text import bad, display_width, faint, good, table, wrap
 from hardness.runs.names import brief_spec
 from instances.coded import Coded
 from instances.numbers import brief, write
@@ -29,7 +29,7 @@ def certificate_words(certificate: "Certificate") -> str:
         lines += [*map(wrap, notes), ""]
     if certificate.claims:
         rows = [["quantity", "value", "formula", "known"], *map(_row, certificate.claims)]
-        if sum(max(map(taken, column)) + 2 for column in zip(*rows, strict=True)) > _LINE:
+        if sum(max(map(display_width, column)) + 2 for column in zip(*rows, strict=True)) > _LINE:
             rows = [[quantity, value, known] for quantity, value, _, known in rows]
         lines += [shown := table(rows[0], rows[1:]), ""]
         if "~" in shown:

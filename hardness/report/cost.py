@@ -70,7 +70,10 @@ def estimate_words(estimates: Estimates) -> str:
 
 def attack_words(estimates: Estimates) -> str:
     """Write all fields of each attack or why it has no estimate, and what queries need."""
-    said = [item(estimates.label(e), _said(e) if e.applies else e.reason) for e in estimates.ranked]
+    said = [
+        item(estimates.label(e), _all_fields(e) if e.applies else e.reason)
+        for e in estimates.ranked
+    ]
     return "\n".join([*said, "", _queries(estimates), "", wrap(_SYMBOLS)])
 
 
@@ -119,7 +122,7 @@ def _row(estimates: Estimates, e: Estimate) -> list[str]:
     ]
 
 
-def _said(e: Estimate) -> str:
+def _all_fields(e: Estimate) -> str:
     """Write all fields of an estimate, as practitioners do, how it is the least, and its note."""
     parts = []
     for name, symbol in _FIELDS:

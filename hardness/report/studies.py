@@ -111,7 +111,13 @@ def attack_words(every: Attacks) -> str:
             used[1:2] = _dashed([attack.samples])
         rate = outward(low, high, ".2f", "..") if attack.judged and not _silent(attack) else "-"
         rows.append(
-            [short(attack.learner), _found(attack), rate, *used, readable_bytes(attack.peak_bytes)]
+            [
+                short(attack.learner),
+                _secrets_recovered(attack),
+                rate,
+                *used,
+                readable_bytes(attack.peak_bytes),
+            ]
         )
     took = ["samples" if samples and cost == "examples" else cost for cost in costs]
     header = ["attack", "found", "rate at 95%", *took, "peak memory"]
@@ -130,7 +136,7 @@ def _used(result: AttackResult, cost: Cost) -> str:
     return number(found) if found or cost != "values" else "-"
 
 
-def _found(result: AttackResult) -> str:
+def _secrets_recovered(result: AttackResult) -> str:
     """How many secrets were found; of a folder without its secret, whether one is claimed."""
     if not result.judged:
         if "claimed_entries" in result.runs[0].details:

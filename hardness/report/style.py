@@ -329,7 +329,7 @@ def style_of(learner: str) -> Look:
     (True, True)
     """
     base = _base(learner)
-    return _own(base, _place(base))
+    return _usual_look(base, _place(base))
 
 
 def styles_of(learners: Iterable[str]) -> dict[str, Look]:
@@ -351,7 +351,7 @@ def styles_of(learners: Iterable[str]) -> dict[str, Look]:
     taken: list[Look] = []
     looks: dict[str, Look] = {}
     for base in sorted(groups, key=lambda name: (name not in _BUILT_IN, name)):
-        first = _own(base, _place(base)) if base in _BUILT_IN else _free(_place(base), taken)
+        first = _usual_look(base, _place(base)) if base in _BUILT_IN else _free(_place(base), taken)
         taken.append(first)
         for i, learner in enumerate(sorted(groups[base], key=lambda text: (len(text), text))):
             looks[learner] = _variant(first, i)
@@ -374,7 +374,7 @@ def _free(place: int, used: list[Look]) -> Look:
     return min(every, key=shared)
 
 
-def _own(base: str, place: int) -> Look:
+def _usual_look(base: str, place: int) -> Look:
     if base in _BUILT_IN:
         colour, marker = _BUILT_IN[base]
         return Look(colour=COLOURS[colour], marker=MARKERS[marker])

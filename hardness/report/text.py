@@ -100,7 +100,7 @@ def laid_out(text: str, width: int, colour: bool = False) -> str:
 
 
 def _hanging(line: str, width: int) -> str:
-    if taken(line) <= width:
+    if display_width(line) <= width:
         return line
     label = _LABEL.match(line)
     start = label[0] if label else line[: len(line) - len(line.lstrip())]
@@ -108,11 +108,11 @@ def _hanging(line: str, width: int) -> str:
     return _filled(line[len(start) :], width, _WORDS, start, further)
 
 
-def taken(text: str) -> int:
+def display_width(text: str) -> int:
     """Return the columns that a text takes: two for wide characters, none for those that combine.
 
-    >>> taken("risk"), taken(good("risk")), taken("格子"), taken("e" + chr(0x301))
-    (4, 4, 4, 1)
+    >>> [display_width(word) for word in ("risk", good("risk"), "格子", "e" + chr(0x301))]
+    [4, 4, 4, 1]
     """
     text = _STYLE.sub("", text)
     if text.isascii():
@@ -192,7 +192,8 @@ def _is_words(cell: str) -> bool:
 def _fitted(every: list[list[str]], words: list[bool], room: int) -> list[int]:
     """Return a width for each column that has to be filled, 0 for the others."""
     widest = [
-        max(taken(line) for row in every for line in row[i].split("\n")) for i in range(len(words))
+        max(display_width(line) for row in every for line in row[i].split("\n"))
+        for i in range(len(words))
     ]
     found = list(widest)
     least = 4

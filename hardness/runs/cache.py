@@ -123,14 +123,14 @@ class Cache:
     @property
     def request(self) -> dict[str, Any] | None:
         """What the command that wrote it was asked; None before it was kept."""
-        return self._asked("")
+        return self._request("")
 
     @property
     def versions(self) -> dict[str, Any]:
         """Of which version each learner on each family was whose runs are kept."""
-        return self._asked("versions") or {}
+        return self._request("versions") or {}
 
-    def _asked(self, name: str) -> Any:
+    def _request(self, name: str) -> Any:
         with sqlite_errors(self.path):
             sql = "SELECT json FROM request WHERE name = ?"
             found = self.connection.execute(sql, (name,)).fetchone()

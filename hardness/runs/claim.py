@@ -63,7 +63,7 @@ def weigh(folder: Folder) -> Weighed | None:
         wanted[np.flatnonzero(opened)[kept]] = True
         left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
         notes = getattr(folder, "notes", ())
-        folder = Held.of(folder.path, left, notes=notes)
+        folder = Held.of_examples(folder.path, left, notes=notes)
     return Weighed(
         folder=folder,
         counted=drawn.take(counted),

@@ -96,7 +96,9 @@ def conformance(
     try:
         described = learner.describe()
     except Failed as failed:
-        found = Finding(check="loads", level="failure", found=_said(failed.outcome, failed.details))
+        found = Finding(
+            check="loads", level="failure", found=_outcome_words(failed.outcome, failed.details)
+        )
         return Conformance(learner=name, described={}, findings=(found,))
     return _checked(name, learner, described, families, progress)
 
@@ -224,7 +226,7 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     """Say how a run for a check ended; softly: where it broke, that is a warning."""
     used = f"{trial.examples} examples, {trial.queries} queries"
     used += f", {trial.membership_queries} values" if trial.membership_queries else ""
-    said = f"{_said(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
+    said = f"{_outcome_words(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
     level: Level = "ok"
     if trial.outcome is Outcome.SECONDS_SPENT:
         level = "warning" if "ended" in trial.details else "ok"
@@ -258,7 +260,7 @@ def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None
         hypothesis.close()
 
 
-def _said(outcome: Outcome, details: dict[str, Any]) -> str:
+def _outcome_words(outcome: Outcome, details: dict[str, Any]) -> str:
     """Say what happened in one line."""
     told = ", ".join(str(details[k]) for k in ("reason", "ended") if k in details)
     return outcome.value + (f" ({told})" if told else "")

@@ -31,7 +31,7 @@ from hardness.runs.growth import Scaling, scaling_of_least
 from hardness.runs.jobs import Do, Work, here, require_loaded
 from hardness.runs.names import Value
 from hardness.runs.record import Record, json_of
-from hardness.runs.registry import fresh_learner, parse_learner, seen
+from hardness.runs.registry import fresh_learner, parse_learner, recorded_view
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, require_support, run, versions
 from instances.errors import UsageError
@@ -290,7 +290,9 @@ class LeastCell:
     def view(self) -> View:
         """What its learner saw."""
         known = next((one.view for one in self.thresholds if one.view), None)
-        return known or seen(self.learner, self.spec, self.thresholds[0].asked.unit == "queries")
+        return known or recorded_view(
+            self.learner, self.spec, self.thresholds[0].asked.unit == "queries"
+        )
 
     def _sorted(self, side: str) -> list[Any]:
         ends = [getattr(one, side) for one in self.thresholds]

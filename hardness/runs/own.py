@@ -173,7 +173,7 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
         if np.abs(examples.y).max() < 1 / _LARGEST:
             raise UsageError(f"{prefix}the labels of all examples that are {which} are zero")
     seen = {row.tobytes() for row in training.x}
-    return Split.of(
+    return Split.of_examples(
         Path(source or "."),
         training,
         hold_out=held_out,

@@ -239,7 +239,7 @@ def view_of(
     return "tokens" if view == "z" and isinstance(family, Dense) else view
 
 
-def seen(
+def recorded_view(
     learner: str, spec: str, queried: bool = False, chose: bool = False, arrays: str = ""
 ) -> View:
     """Name what a learner saw of a problem, of which the family need not be installed here.
@@ -247,9 +247,9 @@ def seen(
     queried, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in
     which form a learner from a file says that it took examples.
 
-    >>> seen("mlp", "parity:d=8,m=2"), seen("mlp", "gone:d=9")
+    >>> recorded_view("mlp", "parity:d=8,m=2"), recorded_view("mlp", "gone:d=9")
     ('z', 'z')
-    >>> seen("mine.py:Net", "parity:d=8,m=2", arrays="flat")
+    >>> recorded_view("mine.py:Net", "parity:d=8,m=2", arrays="flat")
     'tokens'
     """
     if learner.partition(":")[0] not in LEARNERS and arrays in _ARRAYS:

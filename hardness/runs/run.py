@@ -31,7 +31,7 @@ from hardness.runs.columns import COUNTED, parameters_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.record import Record, json_of
-from hardness.runs.registry import seen
+from hardness.runs.registry import recorded_view
 from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
@@ -176,7 +176,7 @@ class Run(Record, frozen=True, kw_only=True):
         """What its learner saw of the problem."""
         asked, chose = bool(self.queries), bool(self.membership_queries)
         arrays = self.details.get("reported", self.details).get("view")  # of one in a child process
-        return seen(self.learner, self.spec, asked, chose, str(arrays))
+        return recorded_view(self.learner, self.spec, asked, chose, str(arrays))
 
     @property
     def solved(self) -> bool:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Target = tuple[list[Spectrum], list[Spectrum], int, int]  # and what is known, exponent, leap
-Made = tuple[list[Spectrum], int | None, float, float]  # of a hypothesis; draws, beyond, surplus
+# Of a hypothesis: its spectra, draws, weight beyond degrees that are kept, surplus.
+Measured = tuple[list[Spectrum], int | None, float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,7 +150,7 @@ def spectra(
     secret = instance.hidden.secret
     target, base, exponent, leaps = _rows(real, secret) if real else _factor(family, secret)
 
-    def made(predict: Predict) -> Made:
+    def measured(predict: Predict) -> Measured:
         if real:
             return row_spectra(predict, real.k, real.d), None, 0.0, 0.0
         seen = predict
@@ -161,7 +162,7 @@ def spectra(
         budget = budget or Budget()
         hypothesis, usage = learn_once(learner, source, budget, seed)
         try:
-            found, taken, beyond, surplus = made(hypothesis.predict)
+            found, taken, beyond, surplus = measured(hypothesis.predict)
         except Failed as failed:
             hypothesis.close()
             raise ToolkitError(

@@ -387,15 +387,15 @@ class Stress(Record, frozen=True, kw_only=True):
 
     def on(self, runs: Iterable[Run]) -> Self:
         """Hold those of some runs that are its own: learner by learner, level by level."""
-        return self._of(self.updated(runs=tuple(runs)).attempts)
+        return self._with_runs_of(self.updated(runs=tuple(runs)).attempts)
 
-    def _of(self, attempts: Iterable[LadderAttempt]) -> Self:
+    def _with_runs_of(self, attempts: Iterable[LadderAttempt]) -> Self:
         trials = (run for attempt in attempts for level in attempt.levels for run in level.trials)
         return self.updated(runs=tuple(trials))
 
     def done(self, do: Do) -> Self:
         """Try the levels by runs that are done."""
-        return self._of(self.attempted(do))
+        return self._with_runs_of(self.attempted(do))
 
 
 def planned(

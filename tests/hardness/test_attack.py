@@ -158,7 +158,7 @@ LWE = "lwe:n=8,q=97,sigma=1"
 
 
 def folder_of(path, found):
-    held = Held.of(path, to_attention(found, 0))
+    held = Held.of_examples(path, to_attention(found, 0))
     return write_folder(path, held, held.count)
 
 

@@ -169,11 +169,11 @@ def test_tokens_are_uniform(spec, bits):
 def test_examples_of_nobodys_secret_make_a_folder_without_one(tmp_path):
     given = fresh("lwe:n=3,q=521,sigma=1", 100)
     made = to_attention(given, seed=0)
-    folder = write_folder(tmp_path / "all", Held.of(tmp_path, made), len(made))
+    folder = write_folder(tmp_path / "all", Held.of_examples(tmp_path, made), len(made))
     assert folder.instance is None
     assert folder.public.commitments == {}
     assert folder.examples(0, len(made)).agrees(made)
-    held = Held.of(tmp_path, to_attention(given.cut(0, 1), seed=0))
+    held = Held.of_examples(tmp_path, to_attention(given.cut(0, 1), seed=0))
     few = write_folder(tmp_path / "few", held, held.count)
     assert len(few.public.reference) == min(few.count, 8)
     (tmp_path / "all" / "secret.json").write_text('{"format": "hardness-secret/1"}')

@@ -26,7 +26,7 @@ from hardness.learners.plugins.views import (
 )
 from instances.errors import UsageError, require
 from instances.family import Family
-from instances.parameters import arguments, is_readable, taken
+from instances.parameters import arguments, is_readable, keyword_arguments
 from instances.userfile import execute, guarded, named, split
 
 ALLOWED = (
@@ -96,14 +96,14 @@ def load(text: str) -> Learner:
         raise UsageError(f"a learner of a file must be path.py:Name, got '{text}'")
     module, digest = execute(name.path)
     value = named(module, name.name, name.where)
-    adapted = cast(Adapted, adapt(_given(value, name.parameters, name.where), name.where))
+    adapted = cast(Adapted, adapt(_with_parameters(value, name.parameters, name.where), name.where))
     return cast(Learner, replace(adapted, spec=text.strip(), digest=digest))
 
 
-def _given(value: Any, text: str, where: str) -> Any:
+def _with_parameters(value: Any, text: str, where: str) -> Any:
     """Give a class, a factory or a function its parameters; what has none is left as it is."""
     if isinstance(value, Function) and text:
-        return replace(value, wrapped=_given(value.wrapped, text, where))
+        return replace(value, wrapped=_with_parameters(value.wrapped, text, where))
     if inspect.isclass(value) and is_readable(value):
         example = f"{where.replace(': ', ':')}:key=value,..."
         return _called(value, where, **arguments(value, text, where, example))
@@ -114,7 +114,7 @@ def _given(value: Any, text: str, where: str) -> Any:
             f"{where} is {described(value)}: only a class or a function takes parameters"
         )
     learns = inspect.isroutine(value) and takes_examples(value)
-    parameters = taken(value, text, where, 2 if learns else 0)
+    parameters = keyword_arguments(value, text, where, 2 if learns else 0)
     if learns:
         return functools.update_wrapper(functools.partial(value, **parameters), value)
     return _called(value, where, **parameters)

@@ -111,7 +111,7 @@ class Module(Viewed):
         # The generator of all of torch is put back: other learners of the process draw from it.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(1 << 62)))
-            net = self._made(torch, held).to(device)
+            net = self._module(torch, held).to(device)
             batches = minibatches(oracle, view, self.batch, rng)
             best, details = self._train(torch, net, held, batches)
         start = "the weights given" if self.warm_start else "parameters drawn anew"
@@ -135,7 +135,7 @@ class Module(Viewed):
             )
         return torch.device(self.device.replace("auto", "cuda" if usable else "cpu"))
 
-    def _made(self, torch: Any, held: Data) -> Any:
+    def _module(self, torch: Any, held: Data) -> Any:
         """Make the module and run it once: lazy layers learn their sizes; raises UsageError."""
         outputs = held.y.shape[-1] if held.y.ndim > 1 else 1
         if isinstance(self.wrapped, torch.nn.Module):

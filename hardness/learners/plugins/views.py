@@ -207,13 +207,13 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
             outcome = SPENT[spent.resource] if spent.resource != "examples" else None
             break
         used += len(drawn)
-        parts.append(_seen(drawn, view))
+        parts.append(_arrays_of_view(drawn, view))
     x, y, *codes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     first = codes[0] if codes else None
     return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome, drawn=used)
 
 
-def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
+def _arrays_of_view(drawn: Examples, view: View) -> tuple[Array, ...]:
     if view == "tokens":
         return drawn.x, drawn.y
     if view == "flat":

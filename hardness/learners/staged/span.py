@@ -129,17 +129,17 @@ def _by_products(system: Constraints, data: Data, count: int) -> tuple[Array, Ar
     thin = min(part.shape[1] for part in bases(data)) < d
     total = float(np.sum(system.weights**2))
 
-    def seen(vector: Array) -> Array:
+    def projected(vector: Array) -> Array:
         return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
 
     # Whitened by the law; tokens that span less are left as they are, on what they span.
-    scaled = seen if thin else whiten
+    scaled = projected if thin else whiten
 
     def moment(vector: Array) -> Array:
         image = scaled(product.rmatvec(product.matvec(scaled(vector)))) / total
-        return image + system.trace / total * (vector - seen(vector)) if thin else image
+        return image + system.trace / total * (vector - projected(vector)) if thin else image
 
-    start = seen(np.random.default_rng(0).standard_normal(size))
+    start = projected(np.random.default_rng(0).standard_normal(size))
     operator = LinearOperator((size, size), matvec=moment, dtype=np.float64)
     try:
         values, vectors = eigsh(operator, count, which="SA", v0=start, ncv=_BASIS, tol=_SHARP)

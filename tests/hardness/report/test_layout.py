@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardness
-from hardness.report.text import laid_out, table, taken
+from hardness.report.text import display_width, laid_out, table
 
 WORDS = st.text("ab1,:=[] 格é", min_size=1, max_size=60).map(lambda t: " ".join(t.split()) or "-")
 
@@ -20,21 +20,21 @@ def test_a_table_loses_nothing(rows, width):
 
 def test_columns_are_those_that_are_seen():
     shown = table(["name", "n"], [["格子", "1"], ["e\u0301", "22"]])
-    assert [taken(line) for line in shown.split("\n")] == [8, 8, 8]
+    assert [display_width(line) for line in shown.split("\n")] == [8, 8, 8]
 
 
 def test_a_cell_that_is_too_wide_is_filled():
     path = "a/very/long/path/of/somebody/learner.py:Learner"
     made = table(["learner", "runs", "ended"], [[path, "10", "3 solved"]], width=50)
     shown = laid_out(made, 50).split("\n")
-    assert max(map(taken, shown)) <= 50
+    assert max(map(display_width, shown)) <= 50
     assert "".join(line.split()[0] for line in shown[1:]) == path
     assert shown[1].split()[1:] == ["10", "3", "solved"]
 
 
 def test_a_text_fits_the_width_that_it_is_asked_for():
     shown = hardness.certify("parity:d=8,m=3").text(60)
-    assert max(map(taken, shown.split("\n"))) <= 60
+    assert max(map(display_width, shown.split("\n"))) <= 60
 
 
 @pytest.mark.parametrize(
