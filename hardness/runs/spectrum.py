@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Target = tuple[list[Spectrum], list[Spectrum], int, int]  # and what is known, exponent, leap
-# Of a hypothesis: its spectra, draws, weight beyond degrees that are kept, surplus.
+# Of a hypothesis: its spectra, and draws, beyond and surplus of its Factor.
 Measured = tuple[list[Spectrum], int | None, float, float]
 
 
