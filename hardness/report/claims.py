@@ -296,8 +296,8 @@ def _queries(certificate: "Certificate", claim: "Claim") -> str:
 
 def _information(certificate: "Certificate", claim: "Claim") -> str:
     text = (
-        f"Every learner, of whatever kind, needs at least {claim.value} labelled examples, drawn "
-        f"or chosen, {_goal(claim.terms)}: a label has one of {claim.terms['levels']} values, and "
+        f"Every learner, SQ or not, needs at least {claim.value} labelled examples, drawn or "
+        f"chosen, {_goal(claim.terms)}: a label has one of {claim.terms['levels']} values, and "
         f"the learner knows its noise{_weighed(claim)}"
     )
     return text + (_EMPTY if claim.value <= 2 else "")
