@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MethodType
@@ -63,9 +64,12 @@ def main(descriptor: int, limits: dict[str, list[int]]) -> None:
             before = listed() if job.file else set[Path]()
             with afresh(job.file and Path(job.file).parent):
                 converse(channel, job)
-            # The thread of tqdm's bars stays, and does nothing of a run.
+            # The thread of tqdm's bars stays, and does nothing of a run. Nor does the process that
+            # Python 3.14 starts for the lock of the bars.
             threads = [type(thread).__module__ for thread in threading.enumerate()]
-            busy = len(threads) - threads.count("tqdm._monitor") > 1 or below(os.getpid())
+            tracker = getattr(resource_tracker, "_resource_tracker", None)
+            others = set(below(os.getpid())) - {getattr(tracker, "_pid", None)}
+            busy = len(threads) - threads.count("tqdm._monitor") > 1 or others
             channel.tell(messages.Idle(clean=not busy and (not job.file or emptied(before))))
     os._exit(LOST)
 
