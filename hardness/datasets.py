@@ -37,8 +37,7 @@ def make(
     """Make (X, y) of an instance, as `sklearn.datasets.make_*` does.
 
     The first of more samples are the same. Where there are few tokens, draws for training and test
-    may
-    be equal.
+    may be equal.
 
     Parameters
     ----------

@@ -245,8 +245,8 @@ def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
     )
 
 
-def _first(places: list[Any], subject: str) -> Any:
-    values = (getattr(p, subject, None) for p in places if not isinstance(p, list | tuple))
+def _first(places: list[Any], name: str) -> Any:
+    values = (getattr(p, name, None) for p in places if not isinstance(p, list | tuple))
     return next((value for value in values if value is not None), None)
 
 

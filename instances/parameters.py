@@ -4,6 +4,7 @@ A declaration, Annotated[int, Range(1, 65536)], makes the refusal of other value
 `families show`, and the tables of the manual. A class inherits what it does not declare anew.
 """
 
+import contextlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -181,8 +182,7 @@ def word(text: str, subject: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
         raise UsageError(
             f"{subject} must be a word of letters, digits, - and _, got {cut(text, 60)}; commas "
-            "stand "
-            "between keys, as in w=2,d=8"
+            "stand between keys, as in w=2,d=8"
         )
     return text
 
@@ -232,13 +232,13 @@ def _completed(kind: type[Any], texts: dict[str, str], example: str) -> str:
     ['parity:d=8,m=3', 'parity:d=32,m=3']
     """
     name, _, rest = example.partition(":")
-    try:
+    required = {f.name for f in listed(kind) if f.default is MISSING}
+    with contextlib.suppress(Exception):  # of a user's class, any
         values = key_values(rest, name, [f.name for f in listed(kind)]) | texts
         text = ",".join(f"{key}={value}" for key, value in values.items())
-        if isinstance(kind, type) and kind(**arguments(kind, text, name, "")):
+        if isinstance(kind, type) and required <= values.keys():
+            kind(**arguments(kind, text, name, example))
             return f"{name}:{text}"
-    except UsageError:
-        pass
     return example
 
 

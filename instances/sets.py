@@ -60,8 +60,8 @@ class Symmetric(Coded):
     """
 
     label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A, "
-        "A public, if z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
     )
 
     characters: ClassVar[bool] = False  # members are characters of z, and so orthogonal
@@ -356,8 +356,8 @@ class Parity(Symmetric):
     example: ClassVar[str] = "parity:d=32,m=3"
     about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
     label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A, "
-        "A public, if z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
     )
     characters: ClassVar[bool] = True
     unknown_variance = Fraction(1)  # the squared norm of a parity

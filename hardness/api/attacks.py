@@ -47,8 +47,8 @@ def attack(
     seed : int
         The first one.
     **more
-        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
-        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
+        Fields of `KeptRuns`: budgets (`budget_seconds` is 60 if it is not given); `out`, where
+        runs are kept; `jobs`, the number of processes; `fresh`, `force`, `backend`, `scheduler`.
 
     Returns
     -------

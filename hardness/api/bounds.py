@@ -199,6 +199,8 @@ def bound(
     ------
     UsageError
         For a family that has no formulas, or parameters that cannot be solved for.
+    NoClaim
+        If nothing can be claimed.
 
     Examples
     --------
@@ -339,6 +341,8 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
         If a claim does not follow.
     DamagedFile
         For a file that is no certificate.
+    UsageError
+        If there is no such file.
 
     Examples
     --------
@@ -408,6 +412,8 @@ def verify(
     ------
     UsageError
         For a value out of range.
+    DamagedFile
+        For a folder that is damaged.
     TooLarge
         For what memory does not hold.
 

@@ -52,8 +52,8 @@ def compare(
     seed : int
         The first one.
     **more
-        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
-        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
+        Fields of `KeptRuns`: budgets (`budget_seconds` is 60 if it is not given); `out`, where
+        runs are kept; `jobs`, the number of processes; `fresh`, `force`, `backend`, `scheduler`.
 
     Returns
     -------
@@ -64,6 +64,8 @@ def compare(
     ------
     UsageError
         For a learner that cannot run, or values out of range.
+    AlreadyExists
+        If the FILE at `out` exists and `force` is not given.
 
     Examples
     --------
@@ -135,8 +137,7 @@ def least(
     """Find the smallest number of examples, queries or values with which a learner succeeds.
 
     Each seed's threshold is searched on nested prefixes of one instance's stream: doubling until
-    three
-    consecutive sizes succeed, then bisection. The median of the seeds has an exact interval.
+    three consecutive sizes succeed, then bisection. The median of the seeds has an exact interval.
 
     Parameters
     ----------
@@ -157,8 +158,8 @@ def least(
     seed : int
         The first one.
     **more
-        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
-        the number of processes; `fresh`, `force`, `backend` and `scheduler`.
+        Fields of `KeptRuns`: budgets (`budget_seconds` is 60 if it is not given); `out`, where
+        runs are kept; `jobs`, the number of processes; `fresh`, `force`, `backend`, `scheduler`.
 
     Returns
     -------
@@ -169,6 +170,8 @@ def least(
     ------
     UsageError
         For a learner that cannot run, or values out of range.
+    AlreadyExists
+        If the FILE at `out` exists and `force` is not given.
 
     Examples
     --------
@@ -261,8 +264,8 @@ def stress(
     seed : int, optional
         Of the instances.
     **more
-        Fields of `KeptRuns`: budgets, as `budget_seconds=60`; `out`, where runs are kept; `jobs`,
-        the number of processes; `fresh`, `force`, `backend` and `scheduler`. A budget replaces
+        Fields of `KeptRuns`: budgets; `out`, where runs are kept; `jobs`, the number of
+        processes; `fresh`, `force`, `backend` and `scheduler`. A budget replaces
         that of every level.
 
     Returns
@@ -274,6 +277,8 @@ def stress(
     ------
     UsageError
         For a learner that cannot run, or values out of range.
+    AlreadyExists
+        If the FILE at `out` exists and `force` is not given.
 
     Examples
     --------

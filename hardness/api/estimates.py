@@ -82,8 +82,8 @@ def estimate(
     over : str or list
         Ranges such as "n=512..1024..128"; several make a grid.
     find : str, optional
-        A range in which the smallest n, h or sigma, or the largest q, is to be found at which the
-        least attack costs `bits`.
+        A range in which the smallest n, h or sigma, or the largest q, is to be found at which no
+        attack costs less than `bits`.
     bits : number, optional
         Of `find`: log2 of operations.
     emit : bool

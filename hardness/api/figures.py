@@ -39,7 +39,7 @@ def report(
 
     Returns
     -------
-    Comparison, Least, Stress, Runs or Answer
+    Comparison, Least, Stress, Attacks, Run, Runs or Answer
         What was read; with `out` what was written.
 
     Raises

@@ -155,6 +155,8 @@ def inspect(
     ------
     UsageError
         For a source of another kind.
+    AlreadyExists
+        If the file `save_layer` exists and `force` is not given.
 
     Examples
     --------

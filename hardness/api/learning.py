@@ -69,17 +69,18 @@ def learn(
     noise : number, optional
         Of a teacher: the standard deviation of the noise of its labels, 0 if it is not given.
     save_layer : path, optional
-        Write the layer that `staged`, `levenberg`, `student` or your learner fitted.
+        Write the layer that `staged`, `levenberg`, `student` or your learner fitted, to a .npz or
+        .safetensors file.
     save_model : path, optional
-        Write the weights of a torch module that was trained.
+        Write the weights of a torch module that was trained, to a .safetensors file.
     seed : int, optional
         Of the instance, 0 if it is not given. Against the adversary it is then drawn from the
         operating system. Who knows the seed can compute the secret.
     force : bool
         Replace the files of `save_layer` and `save_model`.
     **limits
-        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
-        none are given.
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. `budget_seconds`
+        is 60 if it is not given; None is no limit.
 
     Returns
     -------
@@ -91,6 +92,8 @@ def learn(
     ------
     UsageError
         For what cannot be run.
+    AlreadyExists
+        If a file to write exists and `force` is not given.
 
     Examples
     --------
@@ -247,8 +250,8 @@ def distinguish(
     jobs : int, optional
         The number of processes; all cores if it is not given.
     **limits
-        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
-        none are given.
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. `budget_seconds`
+        is 60 if it is not given; None is no limit.
 
     Returns
     -------
@@ -306,8 +309,8 @@ def spectrum(
     seed : int
         Of the instance.
     **limits
-        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. 60 seconds if
-        none are given.
+        What the learner may use: fields of `Limits`, as `budget_examples=10_000`. `budget_seconds`
+        is 60 if it is not given; None is no limit.
 
     Returns
     -------
@@ -317,7 +320,9 @@ def spectrum(
     Raises
     ------
     UsageError
-        For a family whose tokens are not -1 and +1, or a value out of range.
+        For a family whose tokens are not -1 and +1, d above 27, or a value out of range.
+    ToolkitError
+        For a folder without its secret part.
     """
     from dataclasses import replace
 

@@ -138,6 +138,8 @@ def list_learners(
     ------
     UsageError
         For an unknown name.
+    AlreadyExists
+        If the file to write exists and `force` is not given.
 
     Examples
     --------

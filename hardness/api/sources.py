@@ -175,6 +175,8 @@ def family(source: "Source") -> "Family":
     ------
     UsageError
         For an unknown name, or a parameter out of range.
+    DamagedFile
+        For a folder that is damaged.
 
     Examples
     --------

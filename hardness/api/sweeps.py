@@ -97,7 +97,8 @@ def sweep(
             named = {} if isinstance(file, Mapping) else {"file": str(file)}
             runner.cache.ask(asked.filed() | named)
         texts = sort_texts(text for _, text in runner.texts(works))
-    return Runs(source=str(path or ""), name=asked.name, texts=texts)
+    named_file = "" if isinstance(file, Mapping) else str(file)
+    return Runs(source=str(path or ""), name=asked.name, texts=texts, asked=named_file)
 
 
 def _file_of_runs(path: Path) -> Path:

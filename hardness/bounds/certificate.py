@@ -187,7 +187,7 @@ class Certificate(Result):
     def last_vstat(self) -> int | None:
         """Find the largest t below the present one at which the bound for VSTAT(t) says something.
 
-        So it does at any smaller t. None if it does not at t = 1, or where what a query eliminates
+        So it does at any smaller t. 0 if it does not at t = 1. None where what a query eliminates
         follows from no formula in t.
         """
         claim, numbers = self["vstat-queries"], self["vstat-queries"].numbers
@@ -199,9 +199,10 @@ class Certificate(Result):
             ruled_out = ruled_out_by_stat(arithmetic, numbers["v"], Fraction(2, t))
             return not self._speaks(numbers, ruled_out)
 
+        t = int(Fraction(claim.terms["t"]))
         if not {"v", "w"} & set(numbers):
-            return None
-        return bisect_left(range(1, int(Fraction(claim.terms["t"]))), True, key=silent) or None
+            return 0 if t == 1 else None
+        return bisect_left(range(1, t), True, key=silent)
 
     def _speaks(self, numbers: dict[str, Any], ruled_out: Any) -> bool:
         """Whether a bound on queries says something if each rules out so many members."""

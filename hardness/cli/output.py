@@ -18,7 +18,7 @@ from instances.errors import Refuted, ToolkitError, UsageError
 
 Kind = Literal["table", "folder", "page", "own"]
 FORMATS = ("json", "csv", "latex", "markdown", "parquet")
-_TABLE = "Format: prints the table alone; --out writes it as .csv, .tex, .md, .parquet."
+_TABLE = "Format: of the table, printed alone; --out writes .csv, .tex, .md, .parquet."
 _PAGE = "Format: of the table that is printed without --out."
 
 

@@ -401,12 +401,12 @@ def exact_curves(
     samples: int = 100_000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Exact:
-    """Solve 1 .. most layers over n points in dimension d: one step, best steps, GD++, references.
+    """Solve 1 .. `depth` layers, n points in dimension d: one step, best steps, GD++, references.
 
     Losses are exact at the scalars given, and stand beside means over at most so many sampled
     spectra as a second way; the floor, which no predictor beats, is sampled too if there is noise.
     GD++ is solved for 4 layers at most; Chebyshev steps on the edges of the Marchenko-Pastur law
-    need d < n. progress is told of every number of layers. Raises UsageError for most outside of
+    need d < n. progress is told of every number of layers. Raises UsageError for a depth outside of
     1 .. 20.
 
     >>> curves = exact_curves(20, 5, 2, samples=100)

@@ -260,10 +260,10 @@ def curves(
     fresh: int = 100_000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Curves:
-    """Compute the curves for 1 .. most layers; training is L-BFGS from small random starts.
+    """Compute the curves for 1 .. `depth` layers; training is L-BFGS from small random starts.
 
-    samples: as for `train`, 0 for its defaults. progress is told of 2 * most * steps in all. Raises
-    UsageError for most outside of 1 .. 8, and for what `train` refuses.
+    samples: as for `train`, 0 for its defaults. progress is told of 2 * depth * steps in all.
+    Raises UsageError for a depth outside of 1 .. 8, and for what `train` refuses.
     """
     if not 1 <= depth <= MOST_LAYERS:
         raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {depth}")

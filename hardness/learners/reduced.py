@@ -24,11 +24,11 @@ def product(x: NDArray[Any]) -> NDArray[np.float64]:
 def predictor(
     family: Family,
     surprise: Callable[[NDArray[Any]], NDArray[np.float64]],
-    factors: Callable[[NDArray[Any]], NDArray[Any]] = product,
+    inputs: Callable[[NDArray[Any]], NDArray[Any]] = product,
 ) -> Predict:
     """Make predictions of a function of z: labels of what it adds to the factor that is known.
 
-    surprise: what is `factors` of n tokens -> (n,), the factor less its public part.
+    surprise: `inputs` of n tokens -> (n,), the factor of the label less its public part.
     """
     coded = require_coded(family)
 
@@ -38,7 +38,7 @@ def predictor(
         unknown = np.flatnonzero(coded.open(words))
         for start in range(0, len(unknown), _AT_ONCE):
             rows = unknown[start : start + _AT_ONCE]
-            factor[rows] += surprise(factors(x[rows]))
+            factor[rows] += surprise(inputs(x[rows]))
         return coded.labelled(x, factor)
 
     return predict

@@ -111,7 +111,7 @@ class Law:
         return replace(moved, zero=zero, weight=weight, counts=counts, mode=0)
 
     def log2_signs(self, limit: int) -> NDArray[np.float64]:
-        """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. most,).
+        """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. limit,).
 
         >>> (2 ** fixed(((-1, 1), (1, 2)), n=6, q=97).log2_signs(4)).round(6).tolist()
         [1.0, 2.0, 3.0, 3.0, 0.0]

@@ -263,8 +263,8 @@ def _number(node: ast.expr) -> Fraction:
 def _refused(subject: str) -> UsageError:
     return UsageError(
         f"{cut(subject, 60)} is not read: write LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) "
-        "with "
-        f"numbers, + - * / // ** ^ <<, oo and the laws ND.{', '.join(_LAWS)}; nothing is evaluated"
+        f"with numbers, + - * / // ** ^ <<, oo and the laws ND.{', '.join(_LAWS)}; nothing is "
+        "evaluated"
     )
 
 

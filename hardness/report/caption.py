@@ -123,8 +123,7 @@ def estimates(estimates: "Estimates") -> str:
     said = "; ".join(settings_words(estimates))
     return captioned(
         f"Attacks on {estimates.name}: operations (rop), those of lattice reduction (red) and "
-        "memory "
-        "(mem) as logarithms to base 2. Estimates by formulas, not bounds.",
+        "memory (mem) as logarithms to base 2. Estimates by formulas, not bounds.",
         f"{said[0].upper()}{said[1:]}.",
     )
 

@@ -110,18 +110,20 @@ def cheapest_words(certificate: "Certificate") -> list[str]:
     problems = (
         (
             "this family",
+            spec,
             parameters_of(parse_stored(certificate.spec)),
             f"`hardness estimate {spec}`",
         ),
         (
             "the LWE assumed, if its errors are uniform",
+            assumed,
             parse_parameters(assumed, samples),
             f"`hardness estimate {assumed}` with `--samples {samples}`",
         ),
     )
     found = []
-    for about, parameters, command in problems:
-        estimates, cost = estimate_all(parameters, spec), "none applies"
+    for about, name, parameters, command in problems:
+        estimates, cost = estimate_all(parameters, name), "none applies"
         if (least := estimates.least) is not None:
             cost = f"{estimates.label(least)}, {cost_words(least)}"
         found.append(f"Cheapest attack on {about}, by estimates: {cost} ({command}).")
@@ -187,7 +189,11 @@ def remedy_words(certificate: "Certificate", claim: "Claim") -> str:
         return f"it says something with --tau {write(least)} or more"
     if claim.quantity == "vstat-queries":
         most = certificate.last_vstat()
-        return f"it says something with --vstat {most} or less" if most else "try a smaller --vstat"
+        if most is None:
+            return "try a smaller --vstat"
+        if most < 2:
+            return "it says something with --vstat 1" if most else "so it is with every --vstat"
+        return f"it says something with --vstat {most} or less"
     if claim.quantity == "lwe-probability":
         last = Fraction(claim.terms["horizon"])
         return f"it says something with --examples {write(last)} or less" if last else ""

@@ -53,8 +53,7 @@ def notes(thresholds: Least) -> list[str]:
     said = [
         f"With {confidence:.3g} % confidence the median threshold in {unit} lies in the interval, "
         f"from {thresholds.seeds} random instances; `least` is the estimate. A run solves if "
-        "its risk "
-        "is below 0.05 with 95 % confidence."
+        "its risk is below 0.05 with 95 % confidence."
     ]
     if thresholds.quantity == "information-floor":
         said[0] += (

@@ -189,8 +189,8 @@ def distinction_words(distinction: Distinction) -> str:
     low, high = distinction.interval
     counts = ", ".join(f"{distinction.accepted(w)} of {each} {w}" for w in WORLDS)
     lines = [
-        f"{short(distinction.learner)} on {brief_spec(distinction.spec)}: members or coins?, "
-        f"seed {distinction.seed}",
+        f"{short(distinction.learner)} on {brief_spec(distinction.spec)}: members or "
+        f"random labels?, seed {distinction.seed}",
         f"advantage  {distinction.advantage:+.3f} in [{outward(low, high, '+.3f')}] at "
         f"{distinction.confidence:.0%}",
         f"accepted   {counts}; random labels are accepted with probability "
@@ -218,21 +218,24 @@ def _verdict(distinction: Distinction) -> str:
     (low, high), each = distinction.interval, len(distinction.plays) // 2
     if low > 0:
         return (
-            "The interval lies above 0: within this budget the learner tells members from coins. "
-            f"A member costs it {distinction.used('examples', 'real') / each:.0f} examples and "
+            "The interval lies above 0: within this budget the learner tells members from "
+            "random labels. A member costs it "
+            f"{distinction.used('examples', 'real') / each:.0f} examples and "
             f"{distinction.used('seconds', 'real') / each:.2f} s on average."
         )
     if high < 0:
         return (
-            "The interval lies below 0: the learner accepts coins more often than members, which "
-            "happens by chance alone where both are accepted rarely. Nothing is learned."
+            "The interval lies below 0: the learner accepts random labels more often than "
+            "members, which happens by chance alone where both are accepted rarely. Nothing is "
+            "learned."
         )
-    # The shortest that trials can give: all members are accepted, and no coins.
+    # The shortest that trials can give: all members are accepted, and no random labels.
     few = advantage_interval(each, 0, each, distinction.confidence)[0] <= 0
     more = f"No result of {2 * each} trials excludes 0: give more." * few
     return (
         "The interval contains 0: nothing is shown, neither that the learner tells members from "
-        f"coins within this budget nor that it cannot. {more or 'More trials make it shorter.'}"
+        "random labels within this budget nor that it cannot. "
+        f"{more or 'More trials make it shorter.'}"
     )
 
 

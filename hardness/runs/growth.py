@@ -1,6 +1,6 @@
 """How costs and certified numbers grow over sizes: power laws with intervals, exact steps.
 
-A size counts where every seed passed: the runs that passed at a size where others did not are a
+A size counts where every seed solved: the runs that solved at a size where others did not are a
 choice of the cheap ones, and a line through them would be too flat.
 
 The exponent is the slope of the line nearest, by least squares on the means size by size, to the
@@ -128,7 +128,7 @@ def scaling(
     sizes: Mapping[str, Value],
     certificates: Sequence[Certificate],
 ) -> Scaling:
-    """Fit every cost of every learner over the sizes where every seed passed.
+    """Fit every cost of every learner over the sizes where every seed solved.
 
     runs: by learner and spec. sizes: of the specs, in their order, and certificates: one a spec, or
     none. The bootstrap draws from a stream of its own, so that equal runs have equal fits.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,13 +143,15 @@ def read_runs(path: "str | PathLike[str]") -> Any:
 
     Returns
     -------
-    Comparison, Least, Stress, Attacks or Runs
+    Comparison, Least, Stress, Attacks, Run or Runs
         The result that the command gave, with the runs that there are so far; Runs of a sweep.
 
     Raises
     ------
+    UsageError
+        If there is no such file.
     DamagedFile
-        For anything else.
+        For a file or folder of another kind.
 
     Examples
     --------
@@ -222,13 +224,14 @@ def sort_texts(texts: Iterable[str]) -> tuple[str, ...]:
         ranked = {value: i for i, value in enumerate(sorted(set(values), key=key))}
         return np.fromiter(map(ranked.__getitem__, values), np.intp, len(values))
 
-    def limits(budget: bytes) -> list[tuple[bool, float]]:
+    @cache
+    def limits(budget: bytes) -> tuple[tuple[bool, float], ...]:
         read = msgspec.json.decode(budget, type=Budget)
-        return [(most is None, most or 0) for most in map(read.__getattribute__, BUDGET)]
+        return tuple((most is None, most or 0) for most in map(read.__getattribute__, BUDGET))
 
     places = (
         ranks((row.seed for row in rows), int),
-        ranks((bytes(row.budget) for row in rows), limits),
+        ranks((limits(bytes(row.budget)) for row in rows), tuple),
         ranks((row.learner for row in rows), natural),
         ranks((row.spec for row in rows), natural),
     )

@@ -169,13 +169,16 @@ class Run(Record, frozen=True, kw_only=True):
         Of your learner the time that its predictions took counts too: it could learn there.
         """
         predicting, most = self.details.get("predict_seconds", 0.0), self.budget.seconds
+        if not isinstance(predicting, int | float) or not predicting >= 0:
+            return True
         return most is not None and self.seconds + predicting > OVERTIME * most
 
     @property
     def view(self) -> View:
         """What its learner saw of the problem."""
         asked, chose = bool(self.queries), bool(self.membership_queries)
-        arrays = self.details.get("reported", self.details).get("view")  # of one in a child process
+        details = self.details.get("reported", self.details)  # of one in a child process
+        arrays = details.get("view") if isinstance(details, dict) else None
         return recorded_view(self.learner, self.spec, asked, chose, str(arrays))
 
     @property

@@ -54,6 +54,12 @@ def test_flips_find_the_set_of_every_profile(places):
     assert hidden_set(lambda z: np.ones(len(z)), places, rng) is None
 
 
+def test_a_parity_takes_d_values():
+    found = learn("flips", "parity:d=200,m=7", values=201)
+    assert (found.outcome, found.membership_queries) == (Outcome.SOLVED, 200)
+    assert learn("flips", "parity:d=200,m=7", values=199).outcome is Outcome.VALUES_SPENT
+
+
 def test_majorities_of_answers_are_right_with_their_confidence():
     for noise, questions in ((0.1, 1000), (0.3, 50), (0.45, 10)):
         times = times_for_flips(questions, noise, 0.99)

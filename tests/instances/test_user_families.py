@@ -60,6 +60,12 @@ def test_what_gives_a_family_may_take_parameters(signed):
             parse(text)
 
 
+def test_an_example_that_lacks_a_parameter_is_shown_as_it_is(signed):
+    signed.write_text(SIGNED.read_text().replace("signed-majority:d=9,m=3", "signed-majority"))
+    with pytest.raises(UsageError, match="needs m: write signed-majority$"):
+        parse("signed.py:SignedMajority:d=7")
+
+
 def test_annotations_may_be_texts(signed):
     doc, rest = SIGNED.read_text().split("\n", 1)
     signed.write_text(f"{doc}\nfrom __future__ import annotations\n{rest}")

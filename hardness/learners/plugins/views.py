@@ -90,6 +90,7 @@ class Viewed:
         if self.view is not None and self.view not in get_args(View):
             raise UsageError(
                 f"{what} must be one of {', '.join(get_args(View))}, got {self.view!r}"
+                + "; reduced is called z" * (self.view == "reduced")
             )
 
     @property

@@ -36,8 +36,8 @@ def phase_rows(plane: Plane) -> Data:
     """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
 
     A row of the kind cell is of a learner on a spec. A cell is solved if at least `SHARE` of its
-    runs passed in time, and partly solved if some did. Runs that the machine ended, or that could
-    not run, count as not passed. A row of the kind certified is of a spec: the exact number of
+    runs solved, and partly solved if some did. Runs that the machine ended, or that could not run,
+    count as not solved. A row of the kind certified is of a spec: the exact number of
     queries that a statistical-query learner must be allowed, as text. It is null if no number is
     enough; without a bound there is no row. query_budget: the budget of the runs, or `assumed` if
     none is known.

@@ -10,6 +10,7 @@ from hardness import estimate
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.quantities import vacuous
 from hardness.oracles import Budget
+from hardness.report.certificate import remedy_words
 from hardness.report.charts.runs import both_sides, both_sides_rows
 from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words
@@ -191,6 +192,20 @@ def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
         assert not said_nothing(spec, quantity, first)
         step = next(Fraction(1, 10**k) for k in range(2, 9) if first > Fraction(1, 10 ** (k - 1)))
         assert said_nothing(spec, quantity, first - step)
+
+
+@pytest.mark.parametrize(
+    ("spec", "vstat", "words"),
+    [
+        ("direction:m=1,d=4", 1, "so it is with every --vstat"),
+        ("profile:g=majority,d=4,m=2", 1, "so it is with every --vstat"),
+        ("profile:g=majority,d=4,m=2", 9, "try a smaller --vstat"),
+        ("parity:d=8,m=3", 100, "it says something with --vstat 15 or less"),
+    ],
+)
+def test_a_bound_for_vstat_that_says_nothing_says_what_would(spec, vstat, words):
+    made = hardness.certify(spec, vstat=vstat)
+    assert remedy_words(made, made["vstat-queries"]) == words
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "lwr:n=8,q=16,p=4"])

@@ -1,5 +1,7 @@
 """The table of runs, held against the runs, and its groups against a plain grouping."""
 
+import json
+
 import pandas as pd
 import pytest
 from msgspec.structs import replace
@@ -9,7 +11,9 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.columns import COLUMNS, runs_frame
 from hardness.runs.groups import comparable, over_one, over_two, where
+from hardness.runs.jobs import text_of
 from hardness.runs.registry import parse_learner
+from hardness.runs.results import sort_texts
 from instances import parse
 from instances.errors import UsageError
 from instances.result import columns
@@ -34,6 +38,14 @@ def rows():
         for learner in ("queries", "elimination")
         for seed, seconds in ((0, 60), (1, 2.5), (0, 2.5), (1, 60))
     ]
+
+
+def test_equal_budgets_are_one_whatever_their_text():
+    texts = [
+        text_of(replace(BASE, seed=seed, budget=Budget(seconds=seconds)))
+        for seed, seconds in ((3, 60), (0, 60.0), (2, 60.0), (1, 60))
+    ]
+    assert [json.loads(text)["seed"] for text in sort_texts(texts)] == [0, 1, 2, 3]
 
 
 def test_the_table_says_what_the_runs_say():
