@@ -37,7 +37,7 @@ def attack(
         arrays A and b (.npz, .safetensors), or a Darmstadt challenge (.txt).
     learner : str, object or list, optional
         Attacks. If it is not given, all that run on the problem, but for `dual`. Of a learner of
-        labels, as `mlp` or yours, the secret is read off what it learned (decode:LEARNER).
+        labels, as `mlp` or yours, the secret is computed from what it learned (decode:LEARNER).
     a, b : path, optional
         A file for each part of the samples, in place of `source`.
     spec : str, optional

@@ -29,7 +29,7 @@ def sweep(
 ) -> "Runs | Sweep":
     """Do the runs of a sweep file that the file `out` does not hold yet.
 
-    What is done is kept at once, so the same call goes on where it was cut.
+    What is done is kept at once, so the same call goes on where it stopped.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def sweep(
     fresh : bool
         Forget the runs in `out`.
     backend : {"local", "dask"}
-        Who does the runs.
+        Where the runs are done.
     scheduler : str, optional
         Of "dask": the address tcp://HOST:PORT of your cluster.
     jobs : int, optional

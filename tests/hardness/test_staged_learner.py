@@ -68,7 +68,7 @@ def test_it_finds_out_heads_and_examples(spec, seed, given, heads, error, used):
         assert not measured(found, "span", "gap")
 
 
-@pytest.mark.weekly
+@pytest.mark.slow
 def test_two_heads_under_noise_are_found_as_well_as_by_levenberg():
     for noise, seed in itertools.product(("0.3", "0.4", "0.5"), range(3)):
         instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
