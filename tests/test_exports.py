@@ -254,9 +254,9 @@ def test_formulas_and_listed_functions_say_where_they_come_from():
     assert re.findall(r"^% @\w+\{(\w+),$", written, re.M) == ["BFJKMR94", "FGRVX17", "hardness"]
     listed = h.certify("docs/examples/majorities.py:threes")
     digest = hashlib.sha256(Path("docs/examples/majorities.py").read_bytes()).hexdigest()
-    assert f"56 functions of majorities.py:threes, SHA-256 {digest}" in listed.caption()
+    assert f"56 functions of `majorities.py:threes`, SHA-256 {digest}" in listed.caption()
     some = h.certify("docs/examples/majorities.py:threes", members=9)
-    assert "9 of 56 functions of majorities.py:threes, SHA-256 " in some.caption()
+    assert "9 of 56 functions of `majorities.py:threes`, SHA-256 " in some.caption()
 
 
 @pytest.mark.slow

@@ -79,8 +79,10 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
             return parse(text), None
         except UsageError as error:
             from hardness.runs.registry import LEARNERS
+            from instances.spec import known
 
-            if text.partition(":")[0] in LEARNERS:
+            name = text.partition(":")[0]
+            if name in LEARNERS and name not in known():  # `linear` is both
                 raise UsageError(
                     f"{text[:80]} is a learner: a SPEC or a folder belongs there"
                 ) from error

@@ -1,13 +1,15 @@
 """Many runs that a file names, done into one file of runs."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.api import sources
 from hardness.api.keeping import read_keeping, running
 from instances.arguments import located, switch
-from instances.errors import UsageError
+from instances.disk import damage
+from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -96,7 +98,9 @@ def sweep(
                 progress.note(f"{many} runs found in {path}, which are not done again")
             named = {} if isinstance(file, Mapping) else {"file": str(file)}
             runner.cache.ask(asked.filed() | named)
-        texts = sort_texts(text for _, text in runner.texts(works))
+        rows = [text for _, text in runner.texts(works)]
+        with damage(path) if path else nullcontext():
+            texts = sort_texts(rows)
     named_file = "" if isinstance(file, Mapping) else str(file)
     return Runs(source=str(path or ""), name=asked.name, texts=texts, asked=named_file)
 
@@ -117,7 +121,10 @@ def _require_sweep(cache: "Cache") -> None:
     """Refuse a file that holds what another command was asked; raises UsageError."""
     from hardness.runs.sweep import FORMAT
 
-    held = str((cache.request or {}).get("format", FORMAT)).partition("/")[0]
+    request = cache.request or {}
+    if not isinstance(request, dict):
+        raise DamagedFile(f"{cache.path} is damaged: what was asked is no table")
+    held = str(request.get("format", FORMAT)).partition("/")[0]
     if held != FORMAT.partition("/")[0]:
         raise UsageError(f"{cache.path} holds runs of another command: give another --out")
 

@@ -185,7 +185,7 @@ class Certificate(Result):
         return Fraction(10 + place, 10**digits)
 
     def last_vstat(self) -> int | None:
-        """Find the largest t below the present one at which the bound for VSTAT(t) says something.
+        """Find a t below the present one, by the formula the largest, with a bound for VSTAT(t).
 
         So it does at any smaller t. 0 if it does not at t = 1. None where what a query eliminates
         follows from no formula in t.
@@ -202,7 +202,11 @@ class Certificate(Result):
         t = int(Fraction(claim.terms["t"]))
         if not {"v", "w"} & set(numbers):
             return 0 if t == 1 else None
-        return bisect_left(range(1, t), True, key=silent)
+        low, high = 0, t  # of any size, where a range has a length of at most 2^63
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if silent(middle) else (middle, high)
+        return low
 
     def _speaks(self, numbers: dict[str, Any], ruled_out: Any) -> bool:
         """Whether a bound on queries says something if each rules out so many members."""

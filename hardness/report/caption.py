@@ -66,10 +66,11 @@ def _origin(certificate: "Certificate") -> str:
     origin = certificate.origin
     if origin is None:
         return ""
+    path = str(origin["path"]).replace("`", "'")
     chosen = f"{len(origin['names'])}" + (f" of {origin['of']}" if "of" in origin else "")
     if certificate.factors:
-        return f"Its members are {chosen} factors of the labels of {origin['path']}."
-    return f"Its members are {chosen} functions of {origin['path']}, SHA-256 {origin['sha256']}."
+        return f"Its members are {chosen} factors of the labels of `{path}`."
+    return f"Its members are {chosen} functions of `{path}`, SHA-256 {origin['sha256']}."
 
 
 def bound(bound: "Bound") -> str:

@@ -122,7 +122,8 @@ def cheapest_words(certificate: "Certificate") -> list[str]:
         ),
     )
     found = []
-    for about, name, parameters, command in problems:
+    assumes = not certificate["lwe-probability"].vacuous
+    for about, name, parameters, command in problems if assumes else problems[:1]:
         estimates, cost = estimate_all(parameters, name), "none applies"
         if (least := estimates.least) is not None:
             cost = f"{estimates.label(least)}, {cost_words(least)}"
@@ -190,7 +191,7 @@ def remedy_words(certificate: "Certificate", claim: "Claim") -> str:
     if claim.quantity == "vstat-queries":
         most = certificate.last_vstat()
         if most is None:
-            return "try a smaller --vstat"
+            return "a smaller --vstat may say something"
         if most < 2:
             return "it says something with --vstat 1" if most else "so it is with every --vstat"
         return f"it says something with --vstat {most} or less"

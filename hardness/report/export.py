@@ -42,7 +42,6 @@ _LONG_TEXT = 24  # characters of a text that may stand in the caption alone
 _COMMA = re.compile(r",(?! )")
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _INDEX = re.compile(r"\b([A-Za-z])\\_(\w)\b(?!\.)")
-_CODE = re.compile(r"`([^`]*)`")
 _GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
 _PACKAGES = {"amsmath": r"\binom", "array": r"\arraybackslash", "booktabs": r"\toprule",
@@ -199,14 +198,20 @@ def _aligned(cells: Mapping[str, Sequence[str]], latex: Mapping[str, Sequence[st
 
 
 def allowing_breaks(text: str) -> str:
-    """Write a text in LaTeX, whose specs may be broken after a comma.
+    """Write a text in LaTeX, whose specs may be broken after a comma; `code` as it stands.
 
-    >>> allowing_breaks("d=8,m=3 at tau = 1/10")
-    'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10'
+    >>> allowing_breaks("d=8,m=3 at tau = 1/10 of `tau_1.py`")
+    'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10 of \\\\texttt{tau\\\\_1.py}'
     """
-    written = _HASH.sub(_in_parts, _CODE.sub(r"\\texttt{\1}", _typeset(text)))
-    written = _INDEX.sub(r"$\1_\2$", _COMMA.sub(r",\\allowbreak ", written))
-    return _GREEK.sub(r"$\\\1$", written)
+    parts = text.split("`") if text.count("`") % 2 == 0 else [text]
+    for i, part in enumerate(parts):
+        written = _COMMA.sub(r",\\allowbreak ", _typeset(part)) if part else ""
+        if i % 2:
+            parts[i] = f"\\texttt{{{written}}}"
+        else:
+            written = _INDEX.sub(r"$\1_\2$", _HASH.sub(_in_parts, written))
+            parts[i] = _GREEK.sub(r"$\\\1$", written)
+    return "".join(parts)
 
 
 def _in_parts(digest: re.Match[str]) -> str:

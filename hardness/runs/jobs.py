@@ -12,7 +12,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,6 +31,7 @@ from hardness.runs.record import Record
 from hardness.runs.registry import KEYS, OBJECTS, fresh_learner, parse_learner
 from hardness.runs.run import OracleName, Run, learn_once, machine, run, versions
 from hardness.runs.workers import Dask, Died, Local, fault, hindrance, packed
+from instances.disk import damage
 from instances.errors import ToolkitError, UsageError
 from instances.spec import OWN, file_of, parse_stored
 
@@ -214,7 +215,7 @@ def record_of(kind: type[AnyRecord], text: str) -> AnyRecord:
     if kind is Run and text.startswith('{"kind": "Run"'):
         return _RUNS.decode(text)  # type: ignore[return-value]
     data = msgspec.json.decode(text)
-    if data.pop("kind", None) != kind.__name__:
+    if not isinstance(data, dict) or data.pop("kind", None) != kind.__name__:
         raise ValueError(f"it is no {kind.__name__}")
     return kind.read(data)
 
@@ -265,8 +266,9 @@ class Runner:
 
         Raises ToolkitError where the cache cannot be written; what was done before is in it.
         """
-        done = {i: record_of(works[i].result, text) for i, text in self.texts(works)}
-        return [done[i] for i in range(len(works))]
+        rows = dict(self.texts(works))
+        with damage(self.cache.path) if self.cache else nullcontext():
+            return [record_of(works[i].result, rows[i]) for i in range(len(works))]
 
     def texts(self, works: Sequence[Work]) -> Iterator[tuple[int, str]]:
         """Do jobs: the index of each with the text of its row, as it is done."""

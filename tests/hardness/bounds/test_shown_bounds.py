@@ -199,7 +199,7 @@ def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
     [
         ("direction:m=1,d=4", 1, "so it is with every --vstat"),
         ("profile:g=majority,d=4,m=2", 1, "so it is with every --vstat"),
-        ("profile:g=majority,d=4,m=2", 9, "try a smaller --vstat"),
+        ("profile:g=majority,d=4,m=2", 9, "a smaller --vstat may say something"),
         ("parity:d=8,m=3", 100, "it says something with --vstat 15 or less"),
     ],
 )
