@@ -106,8 +106,6 @@ def test_families_and_learners(hardness):
         "linear lifted "
         "bruteforce mitm restricted bkw modlinear primal dual trivial flips"
     )
-    for learner in listed:
-        assert hardness("learners", "show", learner["name"]).code == 0
     shown = hardness("learners", "show", "student", "--json").json
     assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
 

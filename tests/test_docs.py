@@ -217,7 +217,7 @@ def markdown(page):
     if page.suffix == ".md":
         return text
     cells = json.loads(text)["cells"]
-    return "".join("".join(one["source"]) for one in cells if one["cell_type"] == "markdown")
+    return "\n\n".join("".join(one["source"]) for one in cells if one["cell_type"] == "markdown")
 
 
 def test_links_lead_somewhere_and_headings_are_told_apart():

@@ -164,12 +164,6 @@ def test_every_kind_of_result_that_is_written_exists():
         assert all(map(callable, table.values()))
 
 
-def test_certify_of_a_parity_imports_no_estimate():
-    code = "import hardness, sys; str(hardness.certify('parity:d=24,m=3')); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not [name for name in done.stdout.split() if name.startswith("hardness.lwe")]
-
-
 ROOMS = [f"hardness.{room}" for room in ("runs", "bounds", "oracles", "learners")]
 
 

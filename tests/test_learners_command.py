@@ -34,15 +34,6 @@ def test_what_does_not_conform_exits_with_1(hardness, tmp_path):
     answer.one_line("bad.py:bad: parity: crashed")
 
 
-def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_path):
-    (tmp_path / "kept.json").write_text("mine")
-    for line in (("learners", "list"), ("learners", "show", "mlp"), ("stress", "--list")):
-        answer = hardness(*line, "--out", "kept.json")
-        assert (answer.code, answer.out) == (1, "")
-        answer.one_line("kept.json exists")
-    assert (tmp_path / "kept.json").read_text() == "mine"
-
-
 def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
     (tmp_path / "loud.py").write_text(
         "said = chr(27) + '[2J' + chr(0) + chr(0x202e)\n"

@@ -9,8 +9,6 @@ import pytest
 from instances import TooLarge, parse, read_folder
 from instances.samples import read_samples, samples
 
-RUN = {"spec", "learner", "seed", "outcome", "risk", "examples", "secret_recovered", "details"}
-
 
 def test_samples_go_to_attention_and_back_in_order(hardness):
     hardness("generate", "lwe:n=4,q=97,sigma=1", "--examples", 300, "--out", "first")
@@ -55,7 +53,6 @@ def test_samples_of_a_parity_are_those_of_lpn(hardness):
 
 def test_all_attacks_that_apply_find_a_secret_of_few_entries(hardness):
     found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
-    assert set(found.json["attacks"][0]["runs"][0]) >= RUN
     names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
     assert names >= {"bruteforce", "modlinear", "restricted"}
     assert all(one["recovered"] == 1 for one in found.json["attacks"])

@@ -5,7 +5,6 @@ covered: two tables whose words are of other files, error messages, comments, ot
 rungs of ladders in help and docstrings.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -19,8 +18,8 @@ import pytest
 
 import cli
 import hardness
+from tests.test_docs import ROOT, called, markdown
 
-ROOT = Path(__file__).parent.parent
 LONGEST = 35  # words in a sentence; a colon ends it too
 TABLES = ("estimator-table.md", "theory-table.md")  # notes of tests/data, words of statements.toml
 PROOFS = re.compile(r"mathematics\.md|references\.md|certificate-format\.md")
@@ -100,15 +99,6 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *(page for page in found if page.name not in TABLES)]
 
 
-def text_of(page: Path) -> str:
-    """Read a page, or all cells of a notebook that are text."""
-    text = page.read_text(encoding="utf-8")
-    if page.suffix == ".md":
-        return text
-    cells = json.loads(text)["cells"]
-    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-
-
 def documented() -> Iterator[tuple[str, str]]:
     """Give the docstrings that the manual shows, of public names and of what they define."""
     extending = (ROOT / "docs/api/extending.md").read_text(encoding="utf-8")
@@ -127,14 +117,10 @@ def documented() -> Iterator[tuple[str, str]]:
                 yield f"{path}.{name}", cleandoc(part.__doc__ or "")
 
 
-def called(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
 @pytest.mark.parametrize("page", pages(), ids=called)
 def test_a_page_is_short_sentences_in_the_words_of_the_field(page):
     banned = BANNED if PROOFS.search(page.name) else BANNED | REPEATED
-    assert faults(text_of(page), banned) == []
+    assert faults(markdown(page), banned) == []
 
 
 def test_help_is_short_sentences_in_the_words_of_the_field():

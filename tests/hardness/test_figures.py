@@ -159,18 +159,6 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone():
     assert done.stdout.split() == ["True", "False"]
 
 
-def test_the_library_and_its_help_start_without_matplotlib():
-    for code in (
-        "import sys, hardness; hardness.figure; print('matplotlib' in sys.modules)",
-        "import sys, cli; cli.cli(['figure', '--help'], standalone_mode=False);"
-        "print('matplotlib' in sys.modules)",
-        "import sys, cli; cli.cli(['--help'], standalone_mode=False);"
-        "print('matplotlib' in sys.modules)",
-    ):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.stdout.split()[-1] == "False", done.stderr
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, store, tmp_path):
     foreign = tmp_path / "foreign.json"

@@ -268,7 +268,7 @@ def npy(shape, kind="<f8", body=b""):
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a", npy((1,), body=b"\1" * 8))], "one name"),
         ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "Expected `object`"),
         ([("a.npy", b"")], "damaged"),
-        ([("a.npy", npy((1 << 24,), body=bytes(1 << 27)))], "unpacks to"),
+        ([("a.npy", 1 << 24)], "unpacks to"),  # so many numbers, made when they are needed
     ],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -276,8 +276,8 @@ def test_archives_that_are_wrong_are_refused_before_they_are_unpacked(tmp_path, 
     path = tmp_path / "x.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
-            archive.writestr(name, content)
-    del members
+            many = content if isinstance(content, int) else 0
+            archive.writestr(name, npy((many,), body=bytes(8 * many)) if many else content)
     tracemalloc.start()
     with pytest.raises(DamagedFile, match=said) as caught:
         read_arrays(path)

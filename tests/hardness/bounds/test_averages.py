@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -80,20 +81,20 @@ class Listed(Case):
 # What the checker accepts.
 
 FAMILIES = [(5, (1, 1, -1)), (5, (0, 1, 4)), (5, (1, -1, -1, 1)), (4, (1, -1, 1))]
-FOUND = [Listed(*family) for family in FAMILIES]
-AVERAGES = [  # of every set of members, by its size
-    [
-        {case.average(some) for some in itertools.combinations(range(len(case.sets)), size)}
-        for size in range(1, len(case.sets) + 1)
-    ]
-    for case in FOUND
-]
 
 
-@pytest.mark.parametrize("index", range(len(FOUND)))
+@cache
+def largest_averages(family):
+    """A family, and the largest average of its sets of each size."""
+    case = Listed(*family)
+    sets = [itertools.combinations(range(len(case.sets)), k + 1) for k in range(len(case.sets))]
+    return case, [max(map(case.average, some)) for some in sets]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
 @given(data=st.data())
-def test_no_multipliers_prove_what_is_not_so(index, data):
-    case, by_size = FOUND[index], AVERAGES[index]
+def test_no_multipliers_prove_what_is_not_so(family, data):
+    case, by_size = largest_averages(family)
     weight = st.fractions(0, 9, max_denominator=4)
     gamma = data.draw(st.sampled_from([Fraction(1, 20), Fraction(1, 4), Fraction(2, 5)]))
     inner = data.draw(st.lists(weight, max_size=min(case.m, case.n - case.m)))
@@ -110,7 +111,7 @@ def test_no_multipliers_prove_what_is_not_so(index, data):
 
     least = [max(Fraction(0), cap) for cap in caps(inner, average)]
     given = {"gamma": gamma, "inner": inner, "average": average}
-    largest = max((k for k, row in enumerate(by_size, 1) if max(row) > gamma), default=0)
+    largest = max((k for k, most in enumerate(by_size, 1) if most > gamma), default=0)
     taken = [
         k
         for k in range(1, len(case.sets) + 2)
