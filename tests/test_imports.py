@@ -7,6 +7,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -87,10 +88,17 @@ def test_a_parity_is_certified_and_checked_without_what_is_slow_to_import(tmp_pa
 CLASSES = {kind.__name__ for kind in FAMILIES.values()}
 
 
-def classes_asked_for(source):
+@cache
+def nodes():
+    """All that stands in each file, by its path from the root."""
+    files = [Path("cli.py"), *Path("hardness").rglob("*.py"), *Path("instances").rglob("*.py")]
+    return {path: [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))] for path in files}
+
+
+def classes_asked_for(nodes):
     """Where a family's class is asked for: by isinstance, issubclass, type() is, match; lines."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
                 asked = [kinds]
@@ -108,13 +116,8 @@ def classes_asked_for(source):
 
 
 def test_no_single_family_is_asked_for_its_class():
-    root = Path(__file__).parents[1]
-    asked = {
-        str(path.relative_to(root)): lines
-        for path in [root / "cli.py", *(root / "hardness").rglob("*.py")]
-        if (lines := classes_asked_for(path.read_text(encoding="utf-8")))
-    }
-    assert not asked
+    above = {path: there for path, there in nodes().items() if path.parts[0] != "instances"}
+    assert not {path: lines for path in above if (lines := classes_asked_for(above[path]))}
 
 
 @pytest.mark.parametrize("module", ["hardness.bounds", "hardness"])
@@ -143,9 +146,9 @@ def test_no_module_names_a_module_of_the_project_above_it_as_text():
     rooms = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = [line.split(" | ") for line in rooms[0]["layers"]]
     place = {room: i for i, line in enumerate(layers) for room in line}
-    for path in sorted([*Path("hardness").rglob("*.py"), *Path("instances").rglob("*.py")]):
+    for path, there in nodes().items():
         own = place.get(".".join(path.parts[: 1 + (path.parts[0] == "hardness")]))
-        for node in ast.walk(ast.parse(path.read_text())) if own is not None else ():
+        for node in there if own is not None else ():
             if isinstance(node, ast.Constant) and str(node.value).startswith(("hard", "inst")):
                 named = [room for room in place if f"{node.value}.".startswith(f"{room}.")]
                 assert all(place[room] >= own for room in named), f"{path}: {node.value}"

@@ -117,17 +117,16 @@ def ratio_interval(loss: Array, norm: Array, seed: int = 0) -> tuple[float, floa
     starts = np.arange(n) * len(loss) // n
     loss, norm = np.add.reduceat(loss, starts), np.add.reduceat(norm, starts)
     ratio, error = _ratio(loss, norm)
-    rng, scaled = generator(seed, "bootstrap"), np.zeros(_RESAMPLES)
-    for at in range(_RESAMPLES):
-        rows = rng.integers(0, n, n)
-        again, spread = _ratio(loss[rows], norm[rows])
-        scaled[at] = (again - ratio) / spread if spread else 0.0
+    rows = generator(seed, "bootstrap").integers(0, n, (_RESAMPLES, n))
+    again, spread = _ratio(loss[rows], norm[rows])
+    scaled = np.divide(again - ratio, spread, out=np.zeros(_RESAMPLES), where=spread > 0)
     below, above = np.quantile(scaled, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    low, high = ratio - above * error, ratio - below * error
-    return max(0.0, min(float(low), ratio)), max(float(high), ratio)
+    low, high = float(ratio - above * error), float(ratio - below * error)
+    return max(0.0, min(low, float(ratio))), max(high, float(ratio))
 
 
-def _ratio(loss: Array, norm: Array) -> tuple[float, float]:
-    """The ratio of two means, and its standard error to first order."""
-    ratio = float(loss.sum() / norm.sum())
-    return ratio, float(np.sqrt(((loss - ratio * norm) ** 2).sum()) / norm.sum())
+def _ratio(loss: Array, norm: Array) -> tuple[Array, Array]:
+    """The ratios of two means (..., n), and their standard errors to first order."""
+    total = norm.sum(axis=-1)
+    ratio = loss.sum(axis=-1) / total
+    return ratio, np.sqrt(((loss - ratio[..., None] * norm) ** 2).sum(axis=-1)) / total

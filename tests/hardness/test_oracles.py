@@ -53,19 +53,6 @@ def as_function(subset):
     return phi
 
 
-@pytest.mark.parametrize("noise", ["0", "0.2"])
-def test_a_character_three_ways(noise):
-    """By the closed form, by enumeration, and from samples."""
-    instance = parse(f"parity:d=6,m=2,noise={noise}").instance(0)
-    secret = instance.hidden.secret
-    closed, sampled = ExactOracle(instance, TAU, meter()), SampledOracle(instance, TAU, meter())
-    for subset in ((1, 2), (3, 5), (1, 2, 4), (4,), secret, (0, *secret)):
-        query = Character(subset=subset)
-        exact = closed.ask(query)
-        assert closed.ask(Query(phi=as_function(subset))) == pytest.approx(exact, abs=1e-12)
-        assert abs(sampled.ask(query) - exact) <= TAU
-
-
 def test_packed_and_dense_queries_agree_example_by_example():
     examples = parse("parity:d=70,m=3,noise=0.1").instance(0).examples(0, 400)
     for subset in ((1, 2, 3), (65, 69), (5,)):

@@ -10,7 +10,7 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from hardness.runs.workers import Local, packed, perform
-from instances import ToolkitError, UsageError, parse, write_folder
+from instances import ToolkitError, UsageError, files, parse, write_folder
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
 
 SIGNED = Path(__file__).parents[2] / "docs/examples/signed_majority.py"
@@ -153,9 +153,10 @@ def test_what_a_family_prints_goes_to_stderr(signed, capsys):
     assert capsys.readouterr() == ("", "executed\ndrawn!")
 
 
-def test_an_instance_too_large_for_its_folder_is_refused(signed):
-    family = parse("signed.py:SignedMajority:d=20000000,m=3")
-    with pytest.raises(ToolkitError, match=r"38\.1 MiB, at most 32\.0 MiB"):
+def test_an_instance_too_large_for_its_folder_is_refused(signed, monkeypatch):
+    monkeypatch.setattr(files, "_REFERENCE_BYTES", 1 << 15)
+    family = parse("signed.py:SignedMajority:d=20000,m=3")
+    with pytest.raises(ToolkitError, match=r"39\.1 KiB, at most 32\.0 KiB"):
         write_folder(Path("large"), family.instance(0))
     assert not Path("large").exists()
 

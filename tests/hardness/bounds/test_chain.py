@@ -206,7 +206,10 @@ def test_what_is_assumed_is_named_in_text_and_latex():
     assert "LWE" not in export("latex", h.certify("parity:d=8,m=3"))
 
 
-@pytest.mark.parametrize("layer", ["p=2,secret=binary", "p=4,secret=ternary", "p=8"])
+MORE = [pytest.param(one, marks=pytest.mark.weekly) for one in ("p=4,secret=ternary", "p=8")]
+
+
+@pytest.mark.parametrize("layer", ["p=2,secret=binary", *MORE])
 def test_three_lines_answer_how_hard_a_layer_is(hardness, layer):
     line = f"certify lwr:n=16,q=2^10,{layer} --about lwe --examples 20 --error-bound 2"
     found = hardness(*line.split(), "--risk", "1/100")
