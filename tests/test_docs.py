@@ -83,8 +83,8 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 LONG = {
     *("docs/bounds-as-formulas.md", "docs/estimating.md", "docs/families/beyond.md"),
     *("docs/families/random-layers.md", "docs/in-context.md", "docs/least.md"),
-    *("docs/membership.md", "docs/questions.md", "docs/reports.md", "docs/spectra.md"),
-    "docs/staged.md",
+    *("docs/membership.md", "docs/python.md", "docs/questions.md", "docs/reports.md"),
+    *("docs/spectra.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "regression")),
     *("docs/finite.md", "docs/growth.md", "docs/lwe.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
@@ -160,44 +160,12 @@ def test_what_stands_in_a_block_fits_what_it_stands_for_alone(expected, these, o
 
 
 @pytest.mark.slow
-def test_the_demo_prints_what_the_readme_says(hardness):
+def test_the_demo_prints_what_the_readme_says(hardness, monkeypatch):
     prints(hardness("demo"), dict(blocks(PAGES[0]))[DEMO], DEMO)
-
-
-# What README shows of learners and sizes that the smaller demo leaves out.
-LARGER_DEMO = (
-    "d=10",
-    "queries ",
-    "student",
-    "mlp",
-    "An attention",
-    "A ReLU",
-    "least queries",
-    "...",
-)
-LEAST_TABLE = [  # README leaves it out
-    "learner      size  least  interval   range      floor  ratio",
-    "elimination  d=18    108  (77, 108]  (77, 108]      6     18",
-]
-
-
-def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
-    module = import_module("hardness.api.demo")
-    monkeypatch.setattr(module, "OVER", "d=22")
-    monkeypatch.setattr(module, "LEARNERS", ("elimination", "lowdegree"))
-    monkeypatch.setattr(module, "LEAST_OVER", "d=18")
-    monkeypatch.setattr(module, "COUNTED", {"examples": ("elimination",)})
-    lines = dict(blocks(PAGES[0]))[DEMO].splitlines()
-    expected = [line for line in lines if line.strip() and not line.startswith(LARGER_DEMO)]
-    expected[-1:-1] = LEAST_TABLE
-    found = hardness("demo")
-    assert found.code == 0
-    shown = [" ".join(line.split()) for line in found.out.splitlines() if line.strip()]
-    seconds = [re.escape(" ".join(line.split())).replace("…", r"[\d.]+") for line in expected]
-    assert len(shown) == len(expected), found.out
-    assert [a for a, b in zip(shown, seconds, strict=True) if not re.fullmatch(b, a)] == []
     assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
+    module = import_module("hardness.api.demo")
     monkeypatch.setattr(module, "OVER", "d=6")
+    monkeypatch.setattr(module, "COUNTED", {})
     assert hardness("demo").code == 0  # what a demo made is made again
 
 

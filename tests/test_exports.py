@@ -235,6 +235,7 @@ PAPER = {
 }
 
 
+@pytest.mark.slow
 def test_what_stands_in_a_paper_compiles_with_its_sources(tmp_path):
     """With the packages that it names and no others; no line of a table is too wide."""
     bodies, entries = [], {}

@@ -20,10 +20,11 @@ QUICK = {
     "train": "--d 2 --n 5 --layers 2 --samples 100",
     "curves": "--d 2 --n 5 --layers 1 --samples 100 --steps 20",
 }
+DRAWN = ("steps", "curves")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "curves")) for n in QUICK]
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in DRAWN)) for n in QUICK]
 )
 def test_a_study_is_printed_kept_and_drawn_again(hardness, name, tmp_path):
     line = ["icl", name, *QUICK[name].split()]
@@ -32,7 +33,7 @@ def test_a_study_is_printed_kept_and_drawn_again(hardness, name, tmp_path):
     assert found.json["kind"] == f"icl {name}"
     assert {"format", "d", "n", "seed"} <= set(found.json)
     assert json.loads((tmp_path / "x" / "results.json").read_text()) == found.json
-    drawn = ["figure.svg"] * (name in ("steps", "curves"))
+    drawn = ["figure.svg"] * (name in DRAWN)
     assert sorted(p.name for p in (tmp_path / "x").iterdir()) == [*drawn, "results.json"]
     again = hardness("figure", f"icl-{name}", tmp_path / "x", "--out", tmp_path / "again.svg")
     assert again.code == (0 if drawn else 2)

@@ -139,6 +139,7 @@ def shell(line, **more):
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | more)
 
 
+@pytest.mark.slow
 def test_a_closed_stderr_stops_no_command():
     """Also one that starts processes: nothing that they open takes the place of stderr."""
     version = shell("--version 2>&-")

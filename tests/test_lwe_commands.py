@@ -51,6 +51,7 @@ def test_samples_of_a_parity_are_those_of_lpn(hardness):
     assert not found.residuals(secret).any()
 
 
+@pytest.mark.slow
 def test_all_attacks_that_apply_find_a_secret_of_few_entries(hardness):
     found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
     names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
@@ -179,8 +180,13 @@ def test_meeting_in_the_middle_without_a_weight_asks_for_one(hardness):
     ("learner", "said"),
     [
         ("primal:zeta=35", "estimate block 2, 2^7.4 tries if no right one fails, dimension 74"),
-        ("primal:zeta=20", "block 2: too small for the secret to stand out, 2^4.7 tries"),
-        ("dual:vectors=50", "least block"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (
+                ("primal:zeta=20", "block 2: too small for the secret to stand out, 2^4.7 tries"),
+                ("dual:vectors=50", "least block"),
+            )
+        ),
     ],
 )
 def test_what_a_lattice_attack_is_estimated_to_take_is_said_of_what_runs(hardness, learner, said):

@@ -228,6 +228,7 @@ def test_no_interval_of_a_median_lies_wholly_below_the_certified_floor(spec, lea
             assert (cell.floor, cell.ends) == (4, {"confirmed": 6})
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_workers_or_order():
     learners = ("elimination", "lowdegree", "student:steps=50")
     one = compare("parity:m=2", "d=6,8", learners, seeds=2)

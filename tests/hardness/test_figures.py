@@ -84,13 +84,14 @@ every = pytest.mark.parametrize("data", list(FIGURES), indirect=True, ids=str)
 
 
 @every
-def test_a_figure_draws_flat_rows_and_its_caption_stands_beside(data):
+def test_a_figure_draws_flat_rows_and_its_letters_are_outlines_or_text(data):
     name, found = data
     for row in found["rows"]:
         assert all(isinstance(v, str | int | float | bool | None) for v in row.values()), row
     json.dumps(found, allow_nan=False)
-    drawn = draw(name, found)
+    drawn = draw(name, found, width=3.3)
     assert isinstance(drawn, Figure)
+    assert drawn.get_figwidth() == 3.3
     assert drawn.rows == found["rows"]
     assert drawn.caption.endswith(".")
     panels = [ax for ax in drawn.axes if ax.get_label() != "<colorbar>"]
@@ -106,13 +107,6 @@ def test_a_figure_draws_flat_rows_and_its_caption_stands_beside(data):
         assert len(ticks) >= 2 or len(ax.get_yticklabels()) >= 2
     texts = [text.get_text() for ax in drawn.axes for text in ax.texts]
     assert drawn.caption not in texts
-
-
-@every
-def test_a_figure_is_saved_with_its_letters_as_outlines_or_as_text(data):
-    name, found = data
-    drawn = draw(name, found, width=3.3)
-    assert drawn.get_figwidth() == 3.3
     svg = drawn.file("svg")
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert b"<text" not in svg  # letters are outlines: a reader needs no font
@@ -148,6 +142,7 @@ def test_a_figure_is_edited_and_drawn_into_axes_of_the_callers(small, tmp_path):
     assert "<figcaption>Costs of learners" in drawn._repr_html_()
 
 
+@pytest.mark.slow
 def test_drawing_leaves_the_settings_of_matplotlib_alone():
     code = (
         "import sys, hardness, matplotlib; before = dict(dict.items(matplotlib.rcParams));"
@@ -292,8 +287,7 @@ def test_hostile_names_are_drawn(small):
         ]
         drawn = both_sides(data)
         assert len(legend(drawn)) == 2
-        assert "<script" not in drawn.svg()
-        assert "<script" not in drawn._repr_html_()
+        assert "<script" not in drawn._repr_html_()  # which holds the picture
         assert len(drawn.file("svg")) < 300_000
 
 

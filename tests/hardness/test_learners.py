@@ -43,7 +43,10 @@ SOLVED = [  # with the largest risk
     ("mlp:steps=1500", "lpn:n=8,h=2,noise=0.1", 0.05),
     ("mlp:steps=1000,optimizer=sgd,rate=0.2", "parity:d=9,m=1", 0.05),
     ("mlp:steps=1000,optimizer=momentum,rate=0.02", "parity:d=9,m=1", 0.05),
-    ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "parity:d=8,m=2,noise=0.1", 0.05),
+    pytest.param(
+        *("mlp:view=tokens,steps=1500,rate=0.003,width=256", "parity:d=8,m=2,noise=0.1", 0.05),
+        marks=pytest.mark.slow,
+    ),
     ("mlp:steps=2000,rate=0.01", "lwr:n=4,q=8,p=2,secret=binary,h=2", 0.05),
     *(
         pytest.param(*one, marks=pytest.mark.weekly)

@@ -202,6 +202,7 @@ def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
     assert found[f"process of {ran[0].learner}"] == "not sandboxed"
 
 
+@pytest.mark.slow
 def test_a_page_of_thresholds_has_the_command_that_finds_them_again(hardness, tmp_path):
     call = "least parity:m=1 --over d=5,6 --learner elimination --seeds 6 --jobs 1"
     assert hardness(*call.split(), "--out", "kept").code == 0

@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -88,12 +89,17 @@ def test_guessing_makes_it_vacuous_and_what_is_found_depends_on_the_secret():
 
 def likeliest(problem):
     """The probability of the likeliest s mod 2: every secret that can be drawn, one by one."""
-    n, q, k = problem["n"], problem["q"], problem["secret"]["weight"] or problem["n"]
-    law = dict.fromkeys(range(problem["secret"]["weight"] > 0, q), 1)
-    if problem["secret"]["entries"]:
-        least, counts = problem["secret"]["entries"]
+    n, q, secret = (problem[name] for name in ("n", "q", "secret"))
+    law = dict.fromkeys(range(secret["weight"] > 0, q), 1)
+    if secret["entries"]:
+        least, counts = secret["entries"]
         law = {least + i: int(count) for i, count in enumerate(counts)}
-    mod2 = Counter()
+    return likeliest_of(n, secret["weight"] or n, tuple(law.items()))
+
+
+@cache
+def likeliest_of(n, k, weights):
+    law, mod2 = dict(weights), Counter()
     for places in itertools.combinations(range(n), k):
         for entries in itertools.product(law, repeat=k):
             s = dict(zip(places, entries, strict=True))

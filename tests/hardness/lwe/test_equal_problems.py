@@ -68,7 +68,7 @@ def close(one):
 @pytest.mark.parametrize(
     ("part", "count", "most", "few"),
     [
-        (0, 1, 8, 2),
+        pytest.param(0, 1, 8, 2, marks=pytest.mark.slow),
         *(pytest.param(i, 200, 1024, 5, marks=pytest.mark.weekly) for i in range(_PARTS)),
     ],
 )
@@ -134,7 +134,11 @@ def shifted(rng, n):
 
 
 @pytest.mark.parametrize(
-    ("seed", "n", "count"), [(1, 12, 1), pytest.param(2, 40, 60, marks=pytest.mark.weekly)]
+    ("seed", "n", "count"),
+    [
+        pytest.param(1, 12, 1, marks=pytest.mark.slow),
+        pytest.param(2, 40, 60, marks=pytest.mark.weekly),
+    ],
 )
 def test_a_public_shift_changes_no_cost(seed, n, count):
     rng = np.random.default_rng(seed)
