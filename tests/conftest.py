@@ -176,6 +176,15 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+class ByHand:
+    """What learners that are made by hand say of themselves."""
+
+    name, revision, access, about = "by hand", 1, "examples", "for tests"
+
+    def supports(self, family: Any) -> None:
+        return None
+
+
 def learn(learner: str, spec: str, seed: int = 0, **budget: Any) -> Run:
     """Run a learner on the instance of a spec that a seed gives, within a budget."""
     return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)

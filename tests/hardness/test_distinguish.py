@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 import json
 import math
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from hardness.runs.distinguish import (
 from hardness.runs.registry import parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.coded import CodedExamples
+from tests.conftest import ByHand
 
 LWR = "lwr:n=8,q=16,p=2,secret=binary,h=4"
 FAMILIES = [
@@ -37,20 +37,13 @@ FAMILIES = [
 
 
 @dataclasses.dataclass(frozen=True)
-class Planted:
+class Planted(ByHand):
     """A learner whose hypothesis is answer(oracle), made before it sees more than ten examples."""
 
-    name: ClassVar[str] = "planted"
-    revision: ClassVar[int] = 1
-    access: ClassVar[str] = "examples"
-    about: ClassVar[str] = "for tests"
     answer: dataclasses.InitVar = None
 
     def __post_init__(self, answer):
         object.__setattr__(self, "_answer", answer)
-
-    def supports(self, family):
-        return None
 
     def learn(self, oracle, rng):
         oracle.draw(10)

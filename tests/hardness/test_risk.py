@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from hardness.runs.risk import (
 )
 from instances import ToolkitError, parse
 from instances.cubic import coefficients, power, reach
+from tests.conftest import ByHand
 
 NOISY = "parity:d=10,m=3,noise=0.1"
 NUMBERS = ["nice:m=2,k=2,d=8", "nice:m=1,k=3,d=4,tokens=gaussian,noise=0.2"]
@@ -416,16 +416,8 @@ def test_all_batches_of_long_tokens_are_asked_for_again(monkeypatch):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coin:
+class Coin(ByHand):
     """Knows the secret by its seed, and tosses one coin a call."""
-
-    name: ClassVar[str] = "coin"
-    revision: ClassVar[int] = 1
-    access: ClassVar[str] = "examples"
-    about: ClassVar[str] = "a coin a call"
-
-    def supports(self, family):
-        return None
 
     def learn(self, oracle, rng):
         return Hypothesis(predict=a_coin_a_call(0.5, rng), secret=SECRET)

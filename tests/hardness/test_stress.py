@@ -278,11 +278,13 @@ def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
     for place in (".", "own"):
         (tmp_path / place / "mine.py").write_text(ZEROS)
     call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none"]
-    call += ["--jobs", 1, "--budget-examples", 20, "--out", "x.json", "--learner"]
-    refused = hardness(*call, "mine.py:L")
-    refused.one_line("x.json is in the folder of mine.py")
-    assert (refused.code, list(tmp_path.glob("x.json*"))) == (1, [])
-    assert hardness(*call, "own/mine.py:L").code == 0
+    call += ["--jobs", 1, "--budget-examples", 20, "--learner"]
+    for out in ("x.json", "inner/x.json"):
+        refused = hardness(*call, "mine.py:L", "--out", out)
+        refused.one_line(f"{out} is in the folder of mine.py: a learner can read its folder")
+        assert refused.code == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.py", "own"}
+    assert hardness(*call, "own/mine.py:L", "--out", "x.json").code == 0
 
 
 def test_the_table_is_printed_again(hardness):

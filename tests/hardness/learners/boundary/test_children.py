@@ -15,6 +15,7 @@ from hardness.runs import run
 from hardness.runs.registry import LEARNERS, parse_learner
 from instances import parse
 from instances.errors import ToolkitError
+from tests.conftest import ByHand
 from tests.hardness.learners.boundary.driving import nothing_left
 
 UNHURRIED = 10**6  # seconds that no run takes: it runs in a child all the same
@@ -49,20 +50,13 @@ def untimed(details):
 
 
 @dataclass(frozen=True)
-class Endless:
+class Endless(ByHand):
     """Offers what it has, if anything, and computes for ever without a draw."""
 
-    name: ClassVar[str] = "endless"
-    revision: ClassVar[int] = 1
-    access: ClassVar[str] = "examples"
-    about: ClassVar[str] = "never ends"
     computes_long: ClassVar[bool] = True
 
     offers: str = ""
     then: str = "goes on"
-
-    def supports(self, family):
-        return None
 
     def learn(self, oracle, rng):
         family = oracle.family

@@ -153,16 +153,6 @@ def test_a_learner_in_the_folder_of_the_secret_is_refused(secret, place):
             attack({}, folder=folder, source=read_folder(path.parent))
 
 
-def test_results_in_the_folder_of_the_learner_are_refused(tmp_path, hardness):
-    (tmp_path / "public").mkdir()
-    shutil.copy(LEARNERS / "well.py", tmp_path / "public")
-    told = ["stress", "--on", "parity:d=4,m=1", "--learner", "public/well.py:Eliminates", "--out"]
-    for out in ("public", "public/inner"):
-        answer = hardness(*told, tmp_path / out / "results")
-        answer.one_line("in the folder of well.py: a learner can read its folder")
-    assert not (tmp_path / "public" / "results").exists()
-
-
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A folder with a user's family, notes, and two instances with their secrets."""
