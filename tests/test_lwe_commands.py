@@ -127,7 +127,6 @@ def test_learners_train_on_a_file_in_several_epochs(hardness):
     again = hardness("learn", "mlp:batch=32,epochs=4", "s.npz", "--json").json
     assert again["details"] == run["details"]
     hardness("learn", "mlp", "s.csv").one_line("take it with --spec")
-    hardness("learn", "mlp", "parity:d=8,m=1", "--spec", SALSA).one_line("for a file of samples")
 
 
 def test_samples_and_examples_of_a_seed_have_one_secret(hardness):

@@ -195,10 +195,8 @@ MISTAKES = """\
 2 learn queries,elimination parity:d=8,m=2 | repeat it, as --learner queries
 2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
-2 learn elimination parity:8,2 | must be key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=8,m=3
 2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
-2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
@@ -255,7 +253,6 @@ MISTAKES = """\
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean
-1 verify parity:d=64,m=30,rho=9/8 | raise rho
 2 verify mine.py:Wide --samples 9 | raise the samples
 1 verify odd | 3.npz | must have the shape (m, d, r)
 """

@@ -1,4 +1,7 @@
-"""A newcomer's family from its file, signed majority, by every command; the matrix has it too."""
+"""A newcomer's family from its file, signed majority, by every command; the matrix has it too.
+
+What `inspect`, `verify` and `families show` print of it is on the page docs/guides/add-a-family.md.
+"""
 
 import sys
 from pathlib import Path
@@ -13,11 +16,9 @@ NAME, SPEC = "signed.py:SignedMajority", "signed.py:SignedMajority:d=7,m=3"
 ZERO = "def zero(x, y):\n    return lambda new: 0.0 * new\n"
 LINES = {  # with a word of what they say
     "learn lowdegree SPEC": "outcome",
-    "verify SPEC --members 10 --samples 20000": "agrees",
     "spectrum SPEC": "",
     "distinguish lowdegree SPEC --trials 4 --jobs 1": "",
     "certify SPEC --out c.json; check c.json": "sq-dimension ",
-    "inspect SPEC": "sq_leap",
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
     "compare signed.py:SignedMajority:m=3 --over d=5,6 --learner none": "sq-dimension",

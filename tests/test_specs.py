@@ -1,4 +1,7 @@
-"""Specs of families, learners and problems: what is read back, and what is refused in one line."""
+"""Specs of families and learners: what is read back, and what is refused in one line.
+
+What `estimate` reads beyond families is in tests/hardness/lwe/test_laws.py.
+"""
 
 import contextlib
 from fractions import Fraction
@@ -7,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.lwe.parameters import parse_parameters
 from hardness.oracles import Budget
 from hardness.runs import registry, run
 from hardness.runs.registry import parse_learner
@@ -147,20 +149,6 @@ LEARNERS = [
     *((f"mine.py{end}", "must be path.py:Name") for end in ("", ":", ":9x")),
     *((text, "must be path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
 ]
-PROBLEMS = [  # as `estimate` reads them, beyond families
-    ("lwe:n=64,q=1,sigma=3", "got 1"),
-    ("lwe:n=64,q=2^70000,sigma=3", "got 2^70000"),
-    ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian with sigma, eta"),
-    ("lwe:n=64,q=3329", "error=gaussian with no size"),
-    ("lwe:n=64,q=3329,error=ternary,weight=8", "unknown parameter of lwe 'weight'"),
-    (
-        "lwe:n=64,q=3329,sigma=3,secret=range",
-        "secret=range with no size: it needs spread=...",
-    ),
-    ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 with secret=gaussian"),
-    ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
-    ("lwr:n=64,q=3329,p=7,sigma=2", "sigma with lwr"),
-]
 UNFIT = [
     ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2^44"),
     ("bruteforce", "profile:g=majority,d=10,m=3", "profile lacks `linear_forms`"),
@@ -198,8 +186,8 @@ UNFIT = [
 
 @pytest.mark.parametrize(
     ("read_", "table"),
-    [(parse, FAMILIES), (parse_learner, LEARNERS), (parse_parameters, PROBLEMS)],
-    ids=["families", "learners", "problems"],
+    [(parse, FAMILIES), (parse_learner, LEARNERS)],
+    ids=["families", "learners"],
 )
 def test_bad_words_are_named_in_one_line(read_, table):
     cases = ((text, lambda text=text: read_(text), word) for text, word in table)
