@@ -59,7 +59,7 @@ def enumerated(sizes: np.ndarray, name: str, gamma: float) -> float | None:
             away = np.eye(size) - 1 / size
             return float(np.linalg.eigvalsh(away @ sizes @ away)[-1])
         case "sq-dimension" if size <= 20:
-            return next(k for k in range(size, 0, -1) if _clique(off <= 1 / k + 1e-12) >= k)
+            return _dimension(size, off.tobytes())
         case "sda-all-subsets" if size <= 20:
             averages = _averages(size, sizes.tobytes())
             good = [s for s in range(1, size + 1) if max(averages[s:]) <= most]
@@ -95,9 +95,15 @@ def _averages(count: int, matrix: bytes) -> list[float]:
     return out
 
 
-def _clique(near: Any) -> int:
-    graph = nx.from_numpy_array(near & ~np.eye(len(near), dtype=bool))
-    return max(map(len, nx.find_cliques(graph)))
+@cache
+def _dimension(count: int, matrix: bytes) -> int:
+    """The largest k with k members of pairwise correlations of at most 1/k, by all cliques."""
+    off, apart = np.frombuffer(matrix).reshape(count, count), ~np.eye(count, dtype=bool)
+    for k in range(count, 1, -1):
+        graph = nx.from_numpy_array((off <= 1 / k + 1e-12) & apart)
+        if max(map(len, nx.find_cliques(graph))) >= k:
+            return k
+    return 1
 
 
 # Of certificates: from their problem alone, whatever they are said to be about.
@@ -534,7 +540,9 @@ class _Law:
         for chance, count in self.tiers:
             here = min(count, max(0, math.ceil(left / chance)))
             found, left = found + here, left - here * chance
-        return found if left <= 0 else self.size
+            if left <= 0:
+                return found
+        return self.size
 
     def held(self, most: int) -> Fraction:
         """The probability of so many members, the likeliest."""
