@@ -24,7 +24,7 @@ demo: $(VENV)/.core
 test: $(VENV)/.test
 	$(TESTS)
 
-# What users see where that takes long: pages of the manual, figures, the table of the README.
+# What takes seconds: pages of the manual, figures, the table of the README, commands in processes.
 test-slow: $(VENV)/.test
 	$(TESTS) -m slow $$(grep -rl --include="test_*.py" "mark\.slow" tests)
 

@@ -93,3 +93,4 @@ def test_every_parameter_of_a_family_and_of_a_learner_has_a_meaning(hardness):
         for one in hardness(command, "--json").json[command]:
             shown = hardness(command, "show", one["name"], "--json").json["parameters"]
             assert all(row["meaning"] for row in shown), one["name"]
+            assert hardness(command, "show", one["name"]).code == 0, one["name"]
