@@ -62,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Some tests look there for what was left behind: nothing of a neighbour's may lie in it.
     """
+    gc.disable()  # until all tests are collected: what is imported stays
     if hasattr(config, "workerinput"):
         own = tempfile.mkdtemp(prefix="hardness-tests-")
         tempfile.tempdir = os.environ["TMPDIR"] = own
@@ -92,6 +93,7 @@ def pytest_collection_finish() -> None:
     """Let no search for garbage go through all that stays until the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @dataclass
