@@ -34,7 +34,7 @@ MAKERS = {
 def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
     """Open a regular file, of at most `size` bytes, and never wait for one.
 
-    Raises UsageError for one that is not there, and DamagedFile.
+    Raises UsageError for what is not there or is no file, and DamagedFile.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -46,9 +46,9 @@ def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
     try:
         status = os.fstat(handle)
         if stat.S_ISDIR(status.st_mode):
-            raise DamagedFile(f"{path} is a folder: give the name of a file")
+            raise UsageError(f"{path} is a folder: give the name of a file")
         if not stat.S_ISREG(status.st_mode):
-            raise DamagedFile(f"{path} is no regular file")
+            raise UsageError(f"{path} is no regular file")
         if size is not None and status.st_size > size:
             reason = f"what belongs here has at most {size}"
             raise DamagedFile(f"{path} has {status.st_size} bytes: {reason}")

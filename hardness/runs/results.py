@@ -21,7 +21,7 @@ from hardness.runs.run import Run
 from hardness.runs.stress import Stress
 from instances.arguments import located
 from instances.disk import damage, read_json, require_format
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, UsageError
 from instances.result import Result, TableRow
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ def read_runs(path: "str | PathLike[str]") -> Any:
     Raises
     ------
     UsageError
-        If there is no such file.
+        If there is no such file, or for a folder without runs.
     DamagedFile
-        For a file or folder of another kind.
+        For a file of another kind.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def read_runs(path: "str | PathLike[str]") -> Any:
     if where.is_dir() and (where / "results.json").exists():
         where /= "results.json"
     if where.is_dir():
-        raise DamagedFile(f"{path} is a folder without runs: {_WRITERS}")
+        raise UsageError(f"{path} is a folder without runs: {_WRITERS}")
     return _of_cache(where) if is_cache(where) else _of_json(where)
 
 

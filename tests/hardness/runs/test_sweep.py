@@ -335,5 +335,5 @@ def test_what_holds_no_runs_is_refused_in_a_line(tmp_path):
         with pytest.raises(DamagedFile) as no:
             read_runs(tmp_path / name)
         assert "\n" not in str(no.value)
-    with pytest.raises(DamagedFile, match="folder"):
+    with pytest.raises(UsageError, match="folder"):
         read_runs(tmp_path)
