@@ -201,7 +201,8 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:8,2 | must be key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=8,m=3
-2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
+2 learn elimination parity:d=1 | needs m, as in parity:d=32,m=3
+2 learn elimination parity:d=x | d must be an integer
 2 learn elimination parity:d=8,m=20 | m must be between 1 and 7 for d = 8, got 20
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
