@@ -71,7 +71,7 @@ def test_sigma_is_read_from_a_file_and_others_are_refused(hardness, tmp_path):
     bad = {
         "shape.npy": (np.eye(4), 2, "must have the shape (5, 5)"),
         "skew.npy": (np.triu(np.ones((5, 5))), 2, "not symmetric"),
-        "complex.npy": (np.eye(5) * 1j, 1, "complex128 values: numbers are wanted"),
+        "complex.npy": (np.eye(5) * 1j, 1, "it holds complex numbers: real numbers are wanted"),
     }
     for name, (given, code, said) in bad.items():
         np.save(tmp_path / name, given)
@@ -79,7 +79,7 @@ def test_sigma_is_read_from_a_file_and_others_are_refused(hardness, tmp_path):
         assert found.code == code
         found.one_line(said)
     for name, text, why in (
-        ("text.csv", "1,2\n3\n", "no matrix of numbers"),
+        ("text.csv", "1,2\n3\n", "lines of as many numbers each are wanted"),
         ("empty.npy", "", "is damaged"),
     ):
         (tmp_path / name).write_text(text)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from instances import numbers, tokens
-from instances.arrayfile import read_arrays
-from instances.disk import one_line, read_text
-from instances.errors import DamagedFile, UsageError, require
+from instances.arrayfile import read_arrays, read_rows
+from instances.disk import read_text
+from instances.errors import UsageError, require
 from instances.parameters import split_list
 from instances.result import Result, TableRow, flat
 from instances.streams import BitStream, generator, key
@@ -237,10 +237,7 @@ def _read(path: Path) -> Array:
     if path.suffix == ".npy":
         return read_arrays(path)[0][""]
     lines = read_text(path, _MOST_TEXT).splitlines()
-    try:
-        return np.loadtxt(lines, delimiter="," if path.suffix == ".csv" else None, ndmin=2)
-    except ValueError as error:
-        raise DamagedFile(f"{path} holds no matrix of numbers: {one_line(error)}") from error
+    return read_rows(path, lines, "," if path.suffix == ".csv" else None)
 
 
 Count = Annotated[int, msgspec.Meta(ge=1)]

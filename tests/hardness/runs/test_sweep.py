@@ -1,5 +1,6 @@
 """Sweep files: what is read with its jobs; every mistake with its place; the command."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -93,11 +94,15 @@ MISTAKES = [  # the file, the place, words of the message
     (RUN + "learner = 'trivial'\n", "grid[1].learner", "did you mean 'learners'?"),
     (RUN + '"a\\u0000b" = 1\n', "grid[1].a?b", "unknown key"),
     ("[grid]\nspecs = 'parity:d=8,m=2'\n", "grid", "a list is needed"),
-    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0: Expected `int` >= 1"),
+    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0: an integer of at least 1 is needed"),
     ('seeds = "7..3"\n' + RUN, "seeds", "the range is empty"),
     (RUN + "tau = 2\n", "grid[1].tau", "at most 1"),
     (RUN + 'oracle = "exakt"\n', "grid[1].oracle", "did you mean 'exact'"),
-    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0: Expected"),
+    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0: an integer of"),
+    (RUN + "seeds = 1.5\n", "grid[1].seeds",
+     "1.5: an integer, a text or a list is needed, not a decimal number"),
+    (RUN + "over = {m = {a = 1}}\n", "grid[1].over.m", "or a list is needed, not a table"),
+    (RUN + "seeds = 2020-01-01\n", "grid[1].seeds", "2020-01-01: an integer, a text or a list"),
     (RUN + "budget = {}\n[grid.budgets]\n", "grid[1].budgets", "did you mean 'budget'"),
     (ASKED + "[[grid]]\nseeds = 1\n", "grid[1]", "specs is missing: write specs = [...]"),
     (ALONE, "grid[1]", "learners is missing"),
@@ -127,6 +132,7 @@ def test_a_mistake_is_one_line_with_its_place(text, key, words):
     said = str(found.value)
     assert said.startswith("x.toml: " + (f"{key}: " if key else "")), said[:300]
     assert words in said
+    assert not re.search("`(int|float|str|bool|array|object|null)`|Expected `", said)
     assert said.isprintable()
     assert len(said) < 1000
 
