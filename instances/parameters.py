@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, get_args, get_origin
 
-from instances.errors import UsageError, unknown
+from instances.errors import UsageError, unknown, withdrawn_names
 from instances.numbers import parse, write
 from instances.text import cut
 
@@ -88,8 +88,9 @@ class OneOf:
         return f"{', '.join(first)} or {last}" if first else last
 
     def refusal(self, name: str, value: Any) -> str:
-        """Say which words are allowed."""
-        return f"{name} must be {self.allowed}, got {value}"
+        """Say which words are allowed, and which of them one of a former version is now."""
+        instead = withdrawn_names().get(f"value of {name}", {}).get(str(value))
+        return f"{name} must be {self.allowed}, got {value}" + (f": {instead}" if instead else "")
 
 
 def plain_type(annotation: Any) -> Any:

@@ -138,6 +138,7 @@ LEARNERS = [
     ("mlp:rate=0", "above 0"),
     ("mlp:steps=0", "at least 1"),
     ("mlp:view=signs", "z or tokens"),
+    ("mlp:view=reduced", "z or tokens, got reduced: it is called z"),
     *((f"flips:confidence={v}", "must be above 0") for v in (0, 1)),
     *(case for case in GONE if case[0].startswith(tuple(registry.LEARNERS))),
     *((text, "must be ") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
