@@ -19,6 +19,7 @@ from hardness.runs.least import Least, Threshold
 from hardness.runs.record import Record
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
+from hardness.runs.sweep import FORMAT as SWEEP_FORMAT
 from instances.arguments import located
 from instances.disk import damage, read_json, require_format
 from instances.errors import DamagedFile, UsageError
@@ -176,6 +177,8 @@ def _of_cache(path: Path) -> Any:
         request = cache.request or {}
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
+            if request:
+                require_format(request, SWEEP_FORMAT, path)
             texts = (text for text in cache.texts() if not text.startswith(_THRESHOLD))
             name = request.get("name", path.stem)
             file = str(request.get("file", ""))

@@ -78,6 +78,8 @@ CHANGED = {  # what has other fields or types, or another format
         *(
             put("runs.0", outcome="great"),
             put("runs.0", risk_low="much"),
+            put("runs.0", risk_confidence=-0.5),
+            put("runs.0", risk_examples=-1),
         ),
         put("runs.0", seconds=float("inf")),
         lambda d: d.update(canonical=d["learners"]),

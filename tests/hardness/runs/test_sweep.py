@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import hardness as front
 from hardness.oracles import Budget
+from hardness.runs.cache import Cache
 from hardness.runs.results import Runs, read_runs
 from hardness.runs.sweep import MOST_RUNS, read_sweep, read_text
 from instances.errors import DamagedFile, UsageError
@@ -343,3 +344,9 @@ def test_what_holds_no_runs_is_refused_in_a_line(tmp_path):
         assert "\n" not in str(no.value)
     with pytest.raises(UsageError, match="folder"):
         read_runs(tmp_path)
+    with Cache(tmp_path / "later.db") as cache:
+        cache.ask({"format": "hardness-sweep/99", "name": "x"})
+    with pytest.raises(
+        DamagedFile, match="'hardness-sweep/99': this version reads hardness-sweep/2"
+    ):
+        read_runs(tmp_path / "later.db")
