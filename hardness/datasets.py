@@ -17,6 +17,7 @@ from instances.errors import UsageError
 from instances.family import Instance
 from instances.lazy import require_extra
 from instances.limits import require_memory
+from instances.parameters import OneOf
 from instances.spec import parse
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def make(
     >>> X.shape, X_test.shape, y.shape, y_test.shape
     ((100, 7), (20, 7), (100,), (20,))
     """
-    if view not in ("tokens", "z"):
-        raise UsageError(f"view must be tokens or z, got {view!r}")
+    if view not in (views := OneOf(("tokens", "z"))):
+        raise UsageError(views.refusal("view", view))
     whole = integral("n_samples", n_samples, 0) + integral("test_samples", test_samples, 0)
     instance = _instance(spec, whole, random_state)
     drawn = _tokens(instance, whole) if view == "tokens" else _reduced(instance, whole)

@@ -5,6 +5,7 @@ Nothing is ever unpickled. Metadata of ours is a JSON object, called "hardness".
 
 import json
 import os
+import re
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,10 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | N
             arrays, text = _arrays(path, file)
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf":
-                raise ValueError(f"{shown(name)} holds {array.dtype} values: numbers are wanted")
+                kind = {"U": "texts", "c": "complex numbers"}.get(array.dtype.kind, array.dtype)
+                raise ValueError(
+                    f"{shown(name) if name else 'it'} holds {kind}: real numbers are wanted"
+                )
         return arrays, None if text is None else msgspec.json.decode(text, type=dict[str, Any])
     except ToolkitError:
         raise
@@ -87,3 +91,15 @@ def _arrays(path: Path, file: BufferedReader) -> tuple[dict[str, NDArray[Any]], 
     with safe_open(path, "np") as tensors:
         arrays = {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118
         return arrays, (tensors.metadata() or {}).get("hardness")
+
+
+def read_rows(path: Path, rows: list[str], separator: str | None) -> NDArray[np.float64]:
+    """Read lines of as many numbers each, (rows, columns); raises DamagedFile."""
+    try:
+        return np.loadtxt(rows, delimiter=separator, ndmin=2, comments=None)
+    except ValueError as error:
+        why = re.sub(
+            "could not convert string (.*) to float64", r"\1 is no number", one_line(error)
+        )
+        why = why.partition(";")[0]
+        raise DamagedFile(f"{path}: lines of as many numbers each are wanted: {why}") from error

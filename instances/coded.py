@@ -352,7 +352,7 @@ class Coded(Family):
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Compute the codes of chosen tokens, with fresh errors, and decode them."""
+        """Compute the codes of chosen inputs, with fresh errors, and decode them."""
         errors = self.disturb(BitStream(key(seed, "noise", "values")), start, len(x))
         return self.decode(x, self.codes(secret, tokens.pack(x), errors))
 

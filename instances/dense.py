@@ -23,7 +23,7 @@ from instances.tokens import TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
-_REPEATED = 32  # the same, of chosen tokens: they are often asked for one by one
+_REPEATED = 32  # the same, of chosen inputs: they are often asked for one by one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -184,7 +184,7 @@ class Dense(Family):
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Evaluate the labels of chosen tokens, in whole blocks by their places, and add noise."""
+        """Evaluate the labels of chosen inputs, in whole blocks by their places, and add noise."""
         y = np.empty(x.shape)
         for _, inner, outer in _blocks(start, start + len(x), _REPEATED):
             block = np.repeat(x[outer][:1], _REPEATED, axis=0)

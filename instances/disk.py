@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -34,7 +35,7 @@ MAKERS = {
 def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
     """Open a regular file, of at most `size` bytes, and never wait for one.
 
-    Raises UsageError for one that is not there, and DamagedFile.
+    Raises UsageError for what is not there or is no file, and DamagedFile.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -46,9 +47,9 @@ def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
     try:
         status = os.fstat(handle)
         if stat.S_ISDIR(status.st_mode):
-            raise DamagedFile(f"{path} is a folder: give the name of a file")
+            raise UsageError(f"{path} is a folder: give the name of a file")
         if not stat.S_ISREG(status.st_mode):
-            raise DamagedFile(f"{path} is no regular file")
+            raise UsageError(f"{path} is no regular file")
         if size is not None and status.st_size > size:
             reason = f"what belongs here has at most {size}"
             raise DamagedFile(f"{path} has {status.st_size} bytes: {reason}")
@@ -90,18 +91,56 @@ def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
 def shown(value: Any, limit: int = 40) -> str:
     """Quote what stands in a file: one line, its control and direction characters as escapes, cut.
 
-    >>> shown("no" + chr(27) + "[31m"), shown([1] * 100), shown(10**400)
-    ("'no\\\\x1b[31m'", 'a list', 'an integer of 1329 bits')
+    >>> shown("no" + chr(27) + "[31m"), shown([1] * 100), shown(10**400), shown(True)
+    ("'no\\\\x1b[31m'", 'a list', 'an integer of 1329 bits', 'true')
     """
     if isinstance(value, str):
         return repr(value if len(value) <= limit else value[:limit] + "...")
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, int) and value.bit_length() > 3 * limit:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value)[:limit]
+    return str(value)[:limit]
+
+
+_TYPES = {
+    "int": "an integer", "float": "a number", "str": "a text", "bool": "true or false",
+    "array": "a list", "object": "a table", "date": "a date", "null": "nothing",
+}  # fmt: skip
+_BOUNDS = {
+    "of length >= 1": "that is not empty", "length >= ": "length at least ",
+    "length <= ": "length at most ", ">= ": "of at least ", "<= ": "of at most ",
+    "> ": "above ", "< ": "below ",
+}  # fmt: skip
+
+
+def in_words(refusal: str) -> str:
+    """Write what msgspec refuses, and where, without names of types.
+
+    >>> in_words("Expected `int | float | null`, got `str` - at `$.budget.seconds`")
+    'budget.seconds: a number is needed, not a text'
+    >>> in_words("Expected `int` >= 1"), in_words("Expected `array` of length >= 1")
+    ('an integer of at least 1 is needed', 'a list that is not empty is needed')
+    """
+    given = {**_TYPES, "float": "a decimal number"}
+    text, _, place = refusal.partition(" - at `$")
+    where = place.strip(".`")
+    if expected := re.fullmatch("Expected `([^`]*)`(.*?)(?:, got `?(.*?)`?)?", text):
+        kinds, bound, got = expected[1].split(" | "), expected[2].removesuffix(".0"), expected[3]
+        left_out = {"null", "int"} if "float" in kinds else {"null"}
+        *first, last = (_TYPES.get(kind, kind) for kind in kinds if kind not in left_out)
+        for sign, words in _BOUNDS.items():
+            bound = bound.replace(sign, words)
+        text = f"{', '.join(first)} or {last}" if first else last
+        text += f"{bound} is needed" + (f", not {given.get(got, got)}" if got else "")
+    elif missing := re.fullmatch("Object missing required field (`.*`)", text):
+        text = f"{missing[1]} is missing"
+    text = text.removeprefix("Object ")
+    return f"{where}: {text}" if where else text
 
 
 def one_line(error: BaseException, limit: int = 120) -> str:
@@ -110,7 +149,10 @@ def one_line(error: BaseException, limit: int = 120) -> str:
     >>> one_line(ValueError("no\\n number: \\u202e"))
     'no number: ?'
     """
-    return cut(" ".join(str(error)[: 8 * limit].split()), limit) or type(error).__name__
+    text = str(error)[: 8 * limit]
+    if isinstance(error, msgspec.ValidationError):
+        text = in_words(text)
+    return cut(" ".join(text.split()), limit) or type(error).__name__
 
 
 def digest(data: Any) -> str:
@@ -268,5 +310,5 @@ def damage(path: Path) -> Iterator[None]:
     except UsageError as error:  # what it names is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        reason = f"{type(error).__name__} {one_line(error)}"
+        reason = f"it lacks {one_line(error)}" if type(error) is KeyError else one_line(error)
         raise DamagedFile(f"{path} is damaged: {reason}") from error

@@ -291,7 +291,7 @@ class Family(ABC):
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Label chosen tokens (n, k, d) of `questions`, with noise start .. start+n-1 of a stream.
+        """Label chosen inputs (n, k, d) of `questions`, with noise start .. start+n-1 of a stream.
 
         The stream is that of the axis "values". In any batching the answers are the same.
         """
@@ -379,7 +379,7 @@ class Instance:
         return family.stream(self.hidden.secret, self.hidden.seed, axis, start, count)
 
     def values(self, start: int, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Return labels of chosen tokens (n, k, d), with noise start .. start+n-1 of its stream."""
+        """Return labels of chosen inputs (n, k, d), with noise start .. start+n-1 of its stream."""
         require_examples(self.family, len(x))
         return self.family.answers(self.hidden.secret, self.hidden.seed, start, x)
 

@@ -442,11 +442,12 @@ class Lwe(Modular):
         """Refuse sizes that the law of errors does not have; raises UsageError."""
         sized = [n for names in _SIZES.values() for n in names if getattr(self, n)]
         sizes = _SIZES[self.error]
+        lacking = f"none: write {self},{sizes[0]}=2" if sizes else ""
         require(
             len(sized) == bool(sizes)
             and all(name in sizes and getattr(self, name) > 0 for name in sized),
             f"error={self.error} needs {' or '.join(f'{name}=...' for name in sizes) or 'no size'} "
-            f"alone, above 0, got {', '.join(sized) or 'no size'}",
+            f"alone, above 0, got {', '.join(sized) or lacking}",
         )
         require(
             self.width <= self.q - 1,

@@ -4,10 +4,9 @@ A declaration, Annotated[int, Range(1, 65536)], makes the refusal of other value
 `families show`, and the tables of the manual. A class inherits what it does not declare anew.
 """
 
-import contextlib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from fractions import Fraction
@@ -15,12 +14,13 @@ from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, get_args, get_origin
 
-from instances.errors import UsageError, unknown
+from instances.errors import UsageError, unknown, withdrawn_names
 from instances.numbers import parse, write
 from instances.text import cut
 
 End = int | Fraction | None
 _POWER = 1 << 20  # powers of two are written as such from here on
+_RUN_ON = re.compile(r"\s*[;\s]\s*(?=\w+\s*=)")  # in place of a comma
 _ANNOTATED = re.compile(r"(?:\w+\.)?Annotated\[\s*([\w.]+)")
 
 
@@ -88,8 +88,9 @@ class OneOf:
         return f"{', '.join(first)} or {last}" if first else last
 
     def refusal(self, name: str, value: Any) -> str:
-        """Say which words are allowed."""
-        return f"{name} must be {self.allowed}, got {value}"
+        """Say which words are allowed, and which of them one of a former version is now."""
+        instead = withdrawn_names().get(f"value of {name}", {}).get(str(value))
+        return f"{name} must be {self.allowed}, got {value}" + (f": {instead}" if instead else "")
 
 
 def plain_type(annotation: Any) -> Any:
@@ -165,7 +166,12 @@ def split_list(text: str) -> list[str]:
 def key_values(text: str, subject: str, known: list[str]) -> dict[str, str]:
     """Read "key=value,key=value" with known keys, each at most once."""
     out: dict[str, str] = {}
-    for part in split_list(text) if text.strip() else []:
+    parts = split_list(text) if text.strip() else []
+    apart = ",".join(_RUN_ON.sub(",", part) for part in parts)
+    if apart != ",".join(parts):
+        spec = f"{subject.replace(': ', ':')}:{apart}"
+        raise UsageError(f"commas stand between parameters: write {cut(spec, 200)}")
+    for part in parts:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
             raise UsageError(f"parameters of {subject} must be key=value, got '{cut(part, 100)}'")
@@ -216,30 +222,49 @@ def arguments(kind: type[Any], text: str, subject: str, example: str) -> dict[st
     """
     known = {f.name: f for f in listed(kind)}
     texts = key_values(text, subject, list(known))
-    missing = [n for n, f in known.items() if f.default is MISSING and n not in texts]
-    if missing:
-        valid = _completed(kind, texts, example)
-        raise UsageError(f"{subject} needs {', '.join(missing)}: write {valid}")
-    return {n: _READERS[plain_type(known[n].type)](v, f"{subject}: {n}") for n, v in texts.items()}
+    values = {
+        n: _READERS[plain_type(known[n].type)](v, f"{subject}: {n}") for n, v in texts.items()
+    }
+    required = [n for n, f in known.items() if f.default is MISSING]
+    if missing := [n for n in required if n not in texts]:
+
+        def read(spec: str) -> None:
+            kind(**arguments(kind, spec.rpartition(":")[2], subject, example))
+
+        more = completed(subject.replace(": ", ":"), texts, required, example, read)
+        raise UsageError(f"{subject} needs {', '.join(missing)}{more}")
+    return values
 
 
-def _completed(kind: type[Any], texts: dict[str, str], example: str) -> str:
-    """Write an example with the parameters that are given, or as it is where these are not valid.
+def completed(
+    name: str,
+    texts: dict[str, str],
+    required: Sequence[str],
+    example: str,
+    read: Callable[[str], object],
+) -> str:
+    """Say how parameters are completed: by those of an example or small ones, if that is valid.
 
-    >>> from instances.spec import FAMILIES
-    >>> kind = FAMILIES["parity"]
-    >>> [_completed(kind, {"d": d}, kind.example) for d in ("8", "1")]
-    ['parity:d=8,m=3', 'parity:d=32,m=3']
+    read: raises for a spec that is not.
+
+    >>> from instances.spec import parse
+    >>> completed("parity", {"m": "9"}, ["d", "m"], "parity:d=32,m=3", parse)
+    ': write parity:m=9,d=32'
+    >>> completed("parity", {"d": "1"}, ["d", "m"], "parity:d=32,m=3", parse)
+    ', as in parity:d=32,m=3'
     """
-    name, _, rest = example.partition(":")
-    required = {f.name for f in listed(kind) if f.default is MISSING}
-    with contextlib.suppress(Exception):  # of a user's class, any
-        values = key_values(rest, name, [f.name for f in listed(kind)]) | texts
-        text = ",".join(f"{key}={value}" for key, value in values.items())
-        if isinstance(kind, type) and required <= values.keys():
-            kind(**arguments(kind, text, name, example))
-            return f"{name}:{text}"
-    return example
+    pairs = (part.partition("=") for part in split_list(example.rpartition(":")[2]))
+    usual = {key: value for key, _, value in pairs}
+    missing = {key: usual.get(key, "2") for key in required if key not in texts}
+    small = ({k: n if v.isdecimal() else v for k, v in missing.items()} for n in "21")
+    for more in (missing, usual, *small):
+        values = texts | {key: value for key, value in more.items() if key not in texts}
+        if values.keys() >= {*required}:
+            spec = f"{name}:{','.join(f'{key}={value}' for key, value in values.items())}"
+            with suppress(Exception):  # of a user's class, any
+                read(spec)
+                return f": write {spec}"
+    return f", as in {example}"
 
 
 def listed(kind: Any) -> list[Field[Any]]:

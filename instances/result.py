@@ -34,7 +34,11 @@ class Math(str):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Math, (str(self), self.latex)
+        return type(self), (str(self), self.latex)
+
+
+class Displayed(Math):
+    """A formula that LaTeX displays below the table, as it is too wide for a column."""
 
 
 def frame(rows: Sequence[TableRow]) -> "DataFrame":

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from instances import numbers, residues, tokens
 from instances.arguments import located
-from instances.arrayfile import SUFFIXES, read_arrays, write_tensors
+from instances.arrayfile import SUFFIXES, read_arrays, read_rows, write_tensors
 from instances.coded import CodedExamples, as_coded
 from instances.disk import (
     damage,
@@ -379,11 +379,7 @@ def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
     rows = [_BETWEEN.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
-    try:
-        table = np.loadtxt(rows, delimiter=",", ndmin=2, comments=None)
-    except ValueError as error:
-        why = one_line(error).partition(";")[0]
-        raise DamagedFile(f"{path}: lines of as many integers each are wanted: {why}") from error
+    table = read_rows(path, rows, ",")
     if names and len(names) != table.shape[1]:
         raise DamagedFile(f"{path}: {len(names)} names stand above {table.shape[1]} columns")
     return names, table
@@ -488,12 +484,10 @@ def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
     """Read integers, also as bools and as floats that hold them exactly; raises DamagedFile."""
     if values.dtype.kind == "f":
         exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
-        if ((abs(values) < exact) & (values == np.rint(values))).all():
-            return values.astype(np.int64)
-    if values.dtype.kind not in "biu":
-        raise DamagedFile(
-            f"{path} holds {name} of {values.dtype}: integers are wanted, as of A.astype(int)"
-        )
+        broken = values[~((abs(values) < exact) & (values == np.rint(values)))]
+        if broken.size:
+            raise DamagedFile(f"{path}: {name} has {broken[0]:g}: integers are wanted")
+        return values.astype(np.int64)
     return values.astype(np.int64) if values.dtype.kind == "b" else values
 
 

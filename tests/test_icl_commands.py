@@ -72,17 +72,20 @@ def test_sigma_is_read_from_a_file_and_others_are_refused(hardness, tmp_path):
     bad = {
         "shape.npy": (np.eye(4), 2, "must have the shape (5, 5)"),
         "skew.npy": (np.triu(np.ones((5, 5))), 2, "not symmetric"),
-        "complex.npy": (np.eye(5) * 1j, 1, "real numbers"),
+        "complex.npy": (np.eye(5) * 1j, 1, "it holds complex numbers: real numbers are wanted"),
     }
     for name, (given, code, said) in bad.items():
         np.save(tmp_path / name, given)
         found = hardness("icl", "optimum", "--sigma", tmp_path / name)
         assert found.code == code
         found.one_line(said)
-    for name, text in {"text.csv": "1,2\n3\n", "empty.npy": ""}.items():
+    for name, text, why in (
+        ("text.csv", "1,2\n3\n", "lines of as many numbers each are wanted"),
+        ("empty.npy", "", "is damaged"),
+    ):
         (tmp_path / name).write_text(text)
         found = hardness("icl", "optimum", "--sigma", tmp_path / name)
-        found.one_line("no matrix of numbers")
+        found.one_line(why)
 
 
 def test_other_files_are_no_studies(hardness, tmp_path):

@@ -98,7 +98,7 @@ MISTAKES = """\
 2 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
 1 check notes.txt | notes.txt cannot be read as JSON
 1 check other.json | other.json
-1 check empty | empty is a folder: give the name of a file
+2 check empty | empty is a folder: give the name of a file
 1 check made/secret.json | not a certificate
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
 2 compare nice:m=2,k=2 --over d=6..8 --learner none | no bound from below is claimed
@@ -196,7 +196,7 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --budget 100 | Did you mean --budget-examples or --budget-queries
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:d=8 | needs m: write parity:d=8,m=3
-2 learn elimination parity:d=1 | needs m: write parity:d=32,m=3
+2 learn elimination parity:d=1 | needs m, as in parity:d=32,m=3
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
@@ -418,37 +418,56 @@ def lying_about():
     return sorted((str(path), path.lstat().st_mtime_ns) for path in Path().rglob("*"))
 
 
-MISSING = {
-    "attack": "attack --learner gone.py:f lpn:n=8,noise=0.1",
-    "bound": "bound gone.py:f",
-    "certify": "certify gone.py:f",
-    "check": "check gone.json",
-    "compare": "compare parity:m=2 --over d=6 --learner gone.py:f",
-    "distinguish": "distinguish gone.py:f parity:d=8,m=2",
-    "estimate": "estimate gone.csv --spec lpn:n=8,noise=0.1",
-    "families": "families show gone.py:f",
-    "figure": "figure least gone --out x.pdf",
-    "generate": "generate gone.py:f --out new",
-    "icl": "icl optimum --sigma gone.npy",
-    "inspect": "inspect gone.npz",
-    "learn": "learn mlp gone.npz",
-    "learners": "learners check gone.py:f",
-    "least": "least parity:d=8,m=2 --learner gone.py:f",
-    "reduce": "reduce lwr-to-attention gone.csv --spec lpn:n=8,noise=0.1 --out new",
-    "report": "report gone",
-    "spectrum": "spectrum gone.py:f",
-    "stress": "stress --learner trivial --ladder gone.toml",
-    "sweep": "sweep gone.toml",
-    "verify": "verify gone.py:f",
-}
+# A line of every command with a file in it, and the code where that file is damaged.
+WITH_A_FILE = """\
+2 attack --learner gone.py:f lpn:n=8,noise=0.1
+1 attack gone.npz --spec lpn:n=8,noise=0.1
+1 attack --a gone.npy --b gone.npy --spec lpn:n=8,noise=0.1
+2 bound gone.py:f
+2 certify gone.py:f
+1 certify gone.npz
+1 check gone.json
+2 compare parity:m=2 --over d=6 --learner gone.py:f
+2 distinguish gone.py:f parity:d=8,m=2
+1 estimate gone.csv --spec lpn:n=8,noise=0.1
+2 families show gone.py:f
+1 figure least gone.json --out x.pdf
+1 figure stages gone.json --out x.pdf
+1 figure phase gone.db --out x.pdf
+2 generate gone.py:f --out new
+1 icl optimum --sigma gone.npy
+1 icl optimum --sigma gone.csv
+1 inspect gone.npz
+1 learn mlp gone.npz
+1 learn trivial --teacher gone.safetensors
+1 learners check gone.py:f
+2 learners show gone.py:f
+2 least parity:d=8,m=2 --learner gone.py:f
+1 reduce lwr-to-attention gone.csv --spec lpn:n=8,noise=0.1 --out new
+1 report gone.json
+2 spectrum gone.py:f
+2 stress --learner trivial --ladder gone.toml
+2 sweep gone.toml
+1 verify gone.npz
+"""
+ENDINGS = ("csv", "db", "json", "npy", "npz", "py", "safetensors", "toml")
 
 
-def test_every_command_exits_with_2_for_a_file_that_is_not_there(hardness):
-    assert {*MISSING} == {*COMMANDS} - {"demo"}
-    for line in MISSING.values():
+@pytest.mark.parametrize("place", ["missing", "folder", "damaged"])
+def test_the_exit_code_is_2_for_a_wrong_path_or_text_and_1_for_damaged_data(hardness, place):
+    for name in ENDINGS if place != "missing" else ():
+        path = Path(f"gone.{name}")
+        path.mkdir() if place == "folder" else path.write_bytes(b"(1,\n\xff")
+    rows = [row.partition(" ") for row in WITH_A_FILE.splitlines()]
+    assert {line.split()[0] for _, _, line in rows} == {*COMMANDS} - {"demo"}
+    wrong = []
+    for damaged, _, line in rows:
         found = hardness(*shlex.split(line))
-        assert found.code == 2, line
-        found.one_line("no such file", "gone")
+        code = int(damaged) if place == "damaged" else 2
+        good = found.code == code and found.err.count("\n") == 1 and "gone" in found.err
+        if not good or (place == "missing" and "no such file" not in found.err):
+            wrong.append((line, found))
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 @pytest.mark.parametrize("command", ROWS)

@@ -109,7 +109,7 @@ FAMILIES = [  # beyond values out of a declared range
     ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "q must be at least 7 for secret=cbd"),
     ("lwr:n=4,q=16,p=2,spread=1", "got 1 for secret=uniform"),
     ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "spread=0.1 is too small for secret=gaussian"),
-    ("lwe:n=4,q=17", "needs sigma="),
+    ("lwe:n=4,q=17", "needs sigma=... or alpha=... alone, above 0, got none: write lwe:n=4,q=17,s"),
     ("lwe:n=4,q=17,sigma=1,alpha=0.1", "alone"),
     ("lwe:n=4,q=17,sigma=-1", "above 0"),
     ("lwe:n=4,q=17,error=cbd,sigma=1", "needs eta="),
@@ -140,6 +140,7 @@ LEARNERS = [
     ("mlp:rate=0", "above 0"),
     ("mlp:steps=0", "at least 1"),
     ("mlp:view=signs", "z or tokens"),
+    ("mlp:view=reduced", "z or tokens, got reduced: it is called z"),
     *((f"flips:confidence={v}", "must be above 0") for v in (0, 1)),
     *(case for case in GONE if case[0].startswith(tuple(registry.LEARNERS))),
     *((text, "must be ") for text in ("primal:block=1", "primal:start=2", "dual:weight=-1")),
@@ -192,6 +193,39 @@ UNFIT = [
 def test_bad_words_are_named_in_one_line(read_, table):
     cases = ((text, lambda text=text: read_(text), word) for text, word in table)
     assert not_refused(UsageError, cases) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed"),
+    [
+        ("parity:d=8;m=3", "parity:d=8,m=3"),
+        ("parity:d=8 m=3", "parity:d=8,m=3"),
+        ("parity:d=8, m=3 ; noise=0.1", "parity:d=8,m=3,noise=0.1"),
+        ("parity:d=8", "parity:d=8,m=3"),
+        ("parity:d=3", "parity:d=3,m=2"),
+        ("parity:m=9,noise=0.1", "parity:m=9,noise=0.1,d=32"),
+        ("profile:d=4", "profile:d=4,g=majority,m=2"),
+        ("lwr:n=4,q=16", "lwr:n=4,q=16,p=2"),
+        ("lwe:n=4", "lwe:n=4,q=17,sigma=1"),
+        ("lwe:n=4,q=17", "lwe:n=4,q=17,sigma=2"),
+        ("lwe:n=4,q=17,error=cbd", "lwe:n=4,q=17,error=cbd,eta=2"),
+        ("lpn", "lpn:n=32,noise=0.1"),
+    ],
+)
+def test_a_proposal_keeps_what_is_written_and_can_be_read(text, proposed):
+    with pytest.raises(UsageError, match=f"write {proposed}$"):
+        parse(text)
+    parse(proposed)
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed"),
+    [("lwe:n=4", "lwe:n=4,q=3329,sigma=2"), ("lwr:n=4,q=16", "lwr:n=4,q=16,p=2")],
+)
+def test_a_proposal_for_estimates_can_be_read(text, proposed):
+    with pytest.raises(UsageError, match=f"write {proposed}$"):
+        parse_parameters(text)
+    parse_parameters(proposed)
 
 
 def test_what_a_learner_cannot_do_is_said_before_it_starts():

@@ -81,17 +81,17 @@ def compare(
     over, tau = text_argument("over", over), exact("tau", tau)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     names = usual(spec, over) if learner is None else sources.names(learner)
-    said = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
-    options = {name: value for name, (value, usually) in said.items() if value != usually}
+    stated = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
+    options = {name: value for name, (value, usually) in stated.items() if value != usually}
     options |= limits | {"out": how.get("out")}
     line = command_line(spec, over, () if learner is None else names, options)
     names = () if names == ("none",) else names
     asked = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
     total = len(asked.specs) * len(asked.learners) * seeds
     with kept(how, asked, total, "running learners") as (asked, do, keep):
-        found = done(asked, do)
-        keep(found)
-    return found
+        comparison = done(asked, do)
+        keep(comparison)
+    return comparison
 
 
 def _without(over: str | None, source: "Source", command: str) -> str:
@@ -191,9 +191,9 @@ def least(
     asked = planned(spec, over, names, seeds, seed, unit, limit, total, within)
     searches = len(asked.specs) * len(asked.learners) * (seeds + PILOTS)
     with kept(how, asked, searches, "searching thresholds") as (asked, do, keep):
-        found = done(asked, do)
-        keep(found)
-    return found
+        thresholds = done(asked, do)
+        keep(thresholds)
+    return thresholds
 
 
 def ladders(ladder: str | None = None) -> "Answer":
@@ -307,11 +307,11 @@ def stress(
     if seed is None:
         for one in (*names, *beside):
             sources.require_unseen(sources.learner(one), how.get("out"))
-    for said in too_few_queries((*names, *beside), chosen, limit):
-        progress.note(said)
+    for warning in too_few_queries((*names, *beside), chosen, limit):
+        progress.note(warning)
     asked = planned(names, chosen, seeds, seed, limit, beside)
     total = len(asked.learners) * len(chosen.levels) * seeds
     with kept(how, asked, total, "running") as (asked, do, keep):
-        found = done(asked, do)
-        keep(found)
-    return found
+        result = done(asked, do)
+        keep(result)
+    return result

@@ -44,8 +44,10 @@ def report(
 
     Raises
     ------
+    UsageError
+        If there is no such file, or for a folder without runs.
     DamagedFile
-        For a source of another kind.
+        For a file of another kind.
     AlreadyExists
         If `out` exists and `force` is not given.
     """
@@ -57,8 +59,8 @@ def report(
             found: Comparison | Least | Stress | Runs = read_runs(path)
             return found
         return _page(path, Path(located("out", out)), force)
-    except DamagedFile as error:
-        raise DamagedFile(
+    except (DamagedFile, UsageError) as error:
+        raise type(error)(
             f"{error}; a report is of what `hardness compare`, `least`, `stress` or `sweep` wrote"
         ) from error
 

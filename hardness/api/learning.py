@@ -137,23 +137,23 @@ def learn(
             return play(chosen, family, budget, seed, tau=within)
     with progress.waited("learning"):
         at = instance or folder or family.instance(seed or 0)
-        found = run(chosen, at, budget, seed or 0, oracle=oracle, tau=within)
+        made = run(chosen, at, budget, seed or 0, oracle=oracle, tau=within)
     if instance:
-        details["verdict"] = verdict(found, instance)
-    return _saved(found.updated(details=found.details | details), layer, model)
+        details["verdict"] = verdict(made, instance)
+    return _saved(made.updated(details=made.details | details), layer, model)
 
 
 def _of_teacher(teacher: Any, tokens: Any, k: Any, noise: Any) -> dict[str, Any]:
     """Give what is said of a teacher's tokens; raises UsageError if there is no teacher."""
-    said = {"tokens": tokens, "k": k, "noise": noise}
-    said = {name: value for name, value in said.items() if value is not None}
-    if teacher is None and said:
-        name, value = next(iter(said.items()))
+    stated = {"tokens": tokens, "k": k, "noise": noise}
+    stated = {name: value for name, value in stated.items() if value is not None}
+    if teacher is None and stated:
+        name, value = next(iter(stated.items()))
         raise UsageError(f"--{name} {value} only applies to --teacher FILE")
     if tokens is not None:
         one_of("tokens", tokens, ("boolean", "gaussian"))
-    said |= {} if k is None else {"k": integral("k", k, 1)}
-    return said | ({} if noise is None else {"noise": exact("noise", noise)})
+    stated |= {} if k is None else {"k": integral("k", k, 1)}
+    return stated | ({} if noise is None else {"noise": exact("noise", noise)})
 
 
 def _file_to_write(name: str, path: Any, force: bool) -> Path | None:
@@ -162,18 +162,18 @@ def _file_to_write(name: str, path: Any, force: bool) -> Path | None:
 
     if path is None:
         return None
-    found = Path(located(name, path))
-    refuse_existing(found, force)
-    refuse_unwritable(found)
-    return found
+    written = Path(located(name, path))
+    refuse_existing(written, force)
+    refuse_unwritable(written)
+    return written
 
 
 def _model_file(path: Any, force: bool) -> Path | None:
     """Give the path for the weights of a module; raises UsageError for another ending."""
-    found = _file_to_write("save_model", path, force)
-    if found and found.suffix != ".safetensors":
-        raise UsageError(f"{found}: end its name in .safetensors")
-    return found
+    written = _file_to_write("save_model", path, force)
+    if written and written.suffix != ".safetensors":
+        raise UsageError(f"{written}: end its name in .safetensors")
+    return written
 
 
 def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
@@ -337,5 +337,5 @@ def spectrum(
         require_loaded((learner,), family.spec)
     at: Any = folder or family.instance(seed)
     with progress.counted(1 << min(family.d - 1, 26), "tabulating") as bar:
-        found = spectra(at, chosen, budget_of(limits), seed, draws, bar)
-    return replace(found, top=top)
+        result = spectra(at, chosen, budget_of(limits), seed, draws, bar)
+    return replace(result, top=top)

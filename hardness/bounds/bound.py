@@ -19,7 +19,7 @@ from instances.errors import ToolkitError, UsageError, unknown
 from instances.family import Family
 from instances.numbers import brief, write
 from instances.parameters import declared
-from instances.result import Cited, Math, Result, TableRow
+from instances.result import Cited, Displayed, Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
@@ -121,19 +121,23 @@ class Bound(Result):
         return data if self.solution is None else data | {"solution": self.solution}
 
     def _rows(self) -> list[TableRow]:
-        from sympy import latex
+        from sympy import Symbol, latex
 
+        r = Symbol("r")  # members that a query eliminates, in LaTeX
         return [
             {
                 "quantity": name,
-                "formula": Math(str(one.expression), rf"\displaystyle {latex(one.expression)}"),
-                "holds if": Math(
+                "formula": Displayed(
+                    str(one.expression),
+                    latex(one.expression.subs({one.condition: r} if one.condition else {})),
+                ),
+                "holds if": Displayed(
                     " and ".join(map(relation, one.domain)), r",\ ".join(map(latex, one.domain))
                 )
                 if one.domain
                 else None,
                 "eliminates nothing if": one.condition
-                and Math(f"{one.condition} == 0", f"{latex(one.condition)} = 0"),
+                and Displayed(f"{one.condition} == 0", f"r = {latex(one.condition)}"),
                 "value": write(one.claim.value, ratio=True),
                 "source": OURS.get(source := one.claim.source) or Cited(source),
             }

@@ -185,22 +185,27 @@ class Certificate(Result):
         return Fraction(10 + place, 10**digits)
 
     def last_vstat(self) -> int | None:
-        """Find a t below the present one, by the formula the largest, with a bound for VSTAT(t).
+        """Find the largest t below the present one at which a bound for VSTAT(t) is not vacuous.
 
-        So it does at any smaller t. 0 if it does not at t = 1. None where what a query eliminates
+        So it is at any smaller t. 0 if none is. None where what a query eliminates
         follows from no formula in t.
         """
         claim, numbers = self["vstat-queries"], self["vstat-queries"].numbers
-        arithmetic = NUMBERS[self.known.members.continuum]
+        continuum, ways = self.known.members.continuum, dict(numbers)
+        if continuum:  # of directions, of which both formulas hold, and the lower one is used
+            ways["v"] = self.known.gram.moves
+        arithmetic = NUMBERS[continuum]
 
         def silent(t: int) -> bool:
-            if "w" in numbers:
-                return not self._speaks(numbers, ruled_out_by_vstat(arithmetic, numbers["w"], t))
-            ruled_out = ruled_out_by_stat(arithmetic, numbers["v"], Fraction(2, t))
-            return not self._speaks(numbers, ruled_out)
+            ruled_out = list[Any]()
+            if "w" in ways:
+                ruled_out.append(ruled_out_by_vstat(arithmetic, ways["w"], t))
+            if "v" in ways:
+                ruled_out.append(ruled_out_by_stat(arithmetic, ways["v"], Fraction(2, t)))
+            return not self._speaks(numbers, min(ruled_out))
 
         t = int(Fraction(claim.terms["t"]))
-        if not {"v", "w"} & set(numbers):
+        if not {"v", "w"} & set(ways):
             return 0 if t == 1 else None
         low, high = 0, t  # of any size, where a range has a length of at most 2^63
         while high - low > 1:

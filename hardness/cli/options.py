@@ -264,7 +264,7 @@ def budget(examples: str = "no limit", seconds: str = "60") -> Decorator:
         sandbox,
         limit("examples", "Examples to draw.", INTEGER, examples),
         limit("queries", "Statistical queries to ask.", INTEGER, "no limit"),
-        limit("values", "Membership queries: labels of chosen tokens.", INTEGER, "no limit"),
+        limit("values", "Membership queries: labels of chosen inputs.", INTEGER, "no limit"),
         limit(
             "seconds",
             "Seconds, checked between draws and queries; enforced for learners from files.",

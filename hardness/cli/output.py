@@ -68,30 +68,30 @@ def output(
             chosen = _file_format(out, form, kind)
             if needs and out is None and form is None:
                 raise click.UsageError(f"{path} needs {needs}")
-            said = {
+            options = {
                 n: v for n, v in options.items() if v is not None and v is not False and v != ()
             }
             if kind != "table":
-                said |= {"out": out} if out else {}
-            if force and (kind != "table" or forced or _writes(context, said)):
-                said["force"] = True
+                options |= {"out": out} if out else {}
+            if force and (kind != "table" or forced or _writes(context, options)):
+                options["force"] = True
             own = kind in ("own", "folder") and not ours  # the function looks what is at `out`
-            _refuse(context, {**said, "out": None if own else out}, force, ours)
+            _refuse(context, {**options, "out": None if own else out}, force, ours)
             if family:
                 from instances.spec import own_families
 
                 context.with_resource(own_families(family))  # printing needs them too
             from instances.result import Answer
 
-            found = _called(function, said, form, quiet)
-            if out and (kind == "table" or (kind == "folder" and isinstance(found, Answer))):
-                _write(out, chosen or "json", found, force)
-            show(found, form)
+            result = _called(function, options, form, quiet)
+            if out and (kind == "table" or (kind == "folder" and isinstance(result, Answer))):
+                _write(out, chosen or "json", result, force)
+            show(result, form)
             if out and reads and form is None:
                 table = f"a table; {reads} reads what --out FILE.json writes"
                 told = f"which {reads} reads" if (chosen or "json") == "json" else table
                 click.echo(f"\nwritten: {out}, {told}")
-            found.require()
+            result.require()
 
         return _options(help, kind, format)(run)
 
@@ -181,13 +181,13 @@ def _file_format(out: Path | None, form: str | None, kind: Kind) -> str | None:
         return None
     from hardness.report.export import ENDINGS
 
-    found = ENDINGS.get(out.suffix.lower())
-    if "parquet" in (found, form):
+    written = ENDINGS.get(out.suffix.lower())
+    if "parquet" in (written, form):
         from instances.lazy import require_extra
 
         require_extra("pyarrow", "a table in Parquet")
-    if found or kind == "folder":
-        return found
+    if written or kind == "folder":
+        return written
     if out.suffix and not form:
         raise click.UsageError(f"{out}: end its name in {', '.join(ENDINGS)}, or add --format")
     return form or "json"

@@ -39,8 +39,8 @@ def spread(law: Prompts) -> float:
 
 def moment(law: Prompts) -> Array:
     """Return M = E g g^T, g = (1/n) sum_i y_i x_i, (d, d): (n+1)/n sigma task sigma + t sigma."""
-    found = (law.n + 1) / law.n * law.sigma @ law.task @ law.sigma + spread(law) * law.sigma
-    return np.asarray((found + found.T) / 2)
+    second = (law.n + 1) / law.n * law.sigma @ law.task @ law.sigma + spread(law) * law.sigma
+    return np.asarray((second + second.T) / 2)
 
 
 def loss(law: Prompts, a: Array) -> float:
@@ -80,8 +80,8 @@ def optimum(law: Prompts) -> Array:
     tall = root(law.task, 0.5)
     values, basis = np.linalg.eigh(tall @ law.sigma @ tall)  # no inverse of sigma or of the task
     turned = tall @ basis
-    found = (turned / ((law.n + 1) / law.n * values + spread(law))) @ turned.T
-    return np.asarray((found + found.T) / 2)
+    best = (turned / ((law.n + 1) / law.n * values + spread(law))) @ turned.T
+    return np.asarray((best + best.T) / 2)
 
 
 def least_loss(law: Prompts) -> float:
@@ -107,9 +107,9 @@ def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
     sides = [law.sigma, law.task]
     if not any(np.count_nonzero(side - np.diag(np.diag(side))) for side in sides):
         read = [[simple(float(v)) for v in np.diag(side)] for side in sides]
-        found = [a * b for a, b in zip(*read, strict=True) if a is not None and b is not None]
-        if len(found) == law.d:
-            return found
+        products = [a * b for a, b in zip(*read, strict=True) if a is not None and b is not None]
+        if len(products) == law.d:
+            return products
     if not law.isotropic:
         return None
     # A task was inverted in float64: the level is what both were meant to multiply to. Of all
@@ -127,9 +127,9 @@ def exact_least(law: Prompts) -> Fraction | None:
     >>> exact_least(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))
     Fraction(15, 13)
     """
-    if (found := _exact(law)) is None:
+    if (known := _exact(law)) is None:
         return None
-    kappa, total = found
+    kappa, total = known
     return sum((k * (k + total) / ((law.n + 1) * k + total) for k in kappa), Fraction())
 
 
@@ -141,9 +141,9 @@ def exact_multipliers(law: Prompts) -> list[Fraction] | None:
     >>> exact_multipliers(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)))
     [Fraction(20, 23), Fraction(20, 23)]
     """
-    if (found := _exact(law)) is None:
+    if (known := _exact(law)) is None:
         return None
-    kappa, total = found
+    kappa, total = known
     return [law.n * k / ((law.n + 1) * k + total) for k in kappa]
 
 
@@ -257,9 +257,9 @@ def numerical(law: Prompts, seed: int) -> Minimum:
 
     start = generator(seed, "icl", "one layer", "start").standard_normal(law.d**2)
     options: Any = {"ftol": 0.0, "gtol": 1e-11, "maxiter": 2000, "maxfun": 4000}
-    found = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
-    least, slope = scale * float(found.fun), scale * float(np.abs(found.jac).max())
-    difference, steps = least - least_loss(law), int(found.nit)
+    fitted = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
+    least, slope = scale * float(fitted.fun), scale * float(np.abs(fitted.jac).max())
+    difference, steps = least - least_loss(law), int(fitted.nit)
     return Minimum(loss=least, gradient=slope, steps=steps, seed=seed, difference=difference)
 
 
@@ -335,22 +335,22 @@ def _directions(law: Prompts, best: Array) -> tuple[list[Direction], float]:
     inside = basis.T @ best @ basis
     kept = np.diag(inside)
     pairs = zip(values.tolist(), (values * kept).tolist(), strict=True)
-    found = [Direction(eigenvalue=v, multiplier=c) for v, c in pairs]
+    directions = [Direction(eigenvalue=v, multiplier=c) for v, c in pairs]
     off = inside - np.diag(kept)
     turned = float(np.linalg.norm(off) / np.linalg.norm(inside))
     # Where sigma is a multiple of I its eigendirections are any.
-    return found, 0.0 if turned < 1e-12 else turned
+    return directions, 0.0 if turned < 1e-12 else turned
 
 
 def _curve(law: Prompts, samples: int, seed: int) -> list[AtLength]:
     """Losses at shorter and longer prompts, with a tenth of the samples for each."""
     lengths = sorted({min(MOST_N, max(1, round(law.n * factor))) for factor in _CURVE})
-    found = []
+    curve = []
     for n in lengths:
         other = Prompts(n=n, sigma=law.sigma, task=law.task, noise=law.noise)
         count = max(2, min(samples, _affordable(other)) // 10)
-        found.append(AtLength(n=n, layer=least_loss(other), bayes=bayes(other, count, seed)))
-    return found
+        curve.append(AtLength(n=n, layer=least_loss(other), bayes=bayes(other, count, seed)))
+    return curve
 
 
 def _affordable(law: Prompts) -> int:

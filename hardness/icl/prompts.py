@@ -17,13 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from instances import numbers, tokens
-from instances.errors import DamagedFile, UsageError, require
+from instances.arrayfile import read_arrays, read_rows
+from instances.disk import read_text
+from instances.errors import UsageError, require
 from instances.parameters import split_list
 from instances.result import Result, TableRow, flat
 from instances.streams import BitStream, generator, key
 
 Array = NDArray[np.float64]
 MOST_D, MOST_N = 256, 1_000_000
+_MOST_TEXT = 1 << 24  # bytes of a covariance in a file
 _MOST_NUMBERS = 1 << 36  # drawn for one answer, a mixed one counted as 1 + d/16: ten minutes
 _LARGEST_CONDITION = 1e12
 _FORMS = "identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy, .csv or .txt"
@@ -231,19 +234,10 @@ _MAKERS: dict[str, tuple[int | None, float, Callable[[list[float], int, int], Ar
 
 
 def _read(path: Path) -> Array:
-    try:
-        if path.suffix == ".npy":
-            found = np.load(path, allow_pickle=False)
-        else:
-            separator = "," if path.suffix == ".csv" else None
-            found = np.loadtxt(path, delimiter=separator, ndmin=2)
-    except FileNotFoundError as error:
-        raise UsageError(f"no such file: {path}") from error
-    except (OSError, ValueError, EOFError) as error:
-        raise DamagedFile(f"{path} holds no matrix of numbers ({error})") from error
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
-        raise DamagedFile(f"{path} holds no matrix of real numbers")
-    return found
+    if path.suffix == ".npy":
+        return read_arrays(path)[0][""]
+    lines = read_text(path, _MOST_TEXT).splitlines()
+    return read_rows(path, lines, "," if path.suffix == ".csv" else None)
 
 
 Count = Annotated[int, msgspec.Meta(ge=1)]

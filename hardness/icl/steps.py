@@ -136,8 +136,8 @@ def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tupl
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
     both = lru_cache(maxsize=1)(lambda place: slope(np.frombuffer(place)))  # in one pass
     vector, jacobian = (lambda x, i=i: both(x.tobytes())[i].copy() for i in (0, 1))
-    found = least_squares(vector, start, jacobian, method="lm", **limits)
-    return float(2 * found.cost), np.asarray(found.x)
+    fitted = least_squares(vector, start, jacobian, method="lm", **limits)
+    return float(2 * fitted.cost), np.asarray(fitted.x)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,8 +187,8 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
     residual = (h + t * orthogonal / orthogonal(-h)) / (t + h)
     roots = _roots(residual)
     real = all(root.imag.is_zero() for root in roots)
-    found = [1 / complex(root) for root in roots]
-    steps = [a.real for a in found] if real else _best_real(n, d, noise, found)
+    steps_of_roots = [1 / complex(root) for root in roots]
+    steps = [a.real for a in steps_of_roots] if real else _best_real(n, d, noise, steps_of_roots)
     return BestSteps(
         **vars(with_steps(n, d, steps, noise)),
         polynomial=tuple(_fraction(c) for c in residual.coeffs()),
@@ -234,8 +234,8 @@ def limit_loss(ratio: float, layers: int) -> float:
 
 def _roots(polynomial: fmpq_poly) -> list[Any]:
     """Return all roots as isolating balls; a real one has an imaginary part of exactly 0."""
-    found: Any = polynomial.complex_roots()
-    return [root for root, times in found for _ in range(times)]
+    roots: Any = polynomial.complex_roots()
+    return [root for root, times in roots for _ in range(times)]
 
 
 def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float]:
@@ -250,8 +250,8 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
         return vector, slopes[:, layers - 1 :]
 
     common = np.full(layers, common_step(n, d, layers, noise).steps[0])
-    found = [descend(slope, start) for start in (parts, apart, common)]
-    return [float(a) for a in min(found, key=lambda pair: pair[0])[1]]
+    minima = [descend(slope, start) for start in (parts, apart, common)]
+    return [float(a) for a in min(minima, key=lambda pair: pair[0])[1]]
 
 
 def _check(layers: int) -> None:
@@ -293,12 +293,12 @@ def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minim
         starts = [("one step", np.ones(1))]
     else:
         starts = _deeper(_search(n, d, layers - 1, noise)[1])
-    objective, found = Objective(n, d, layers, noise, degree(layers)), []
+    objective, minima = Objective(n, d, layers, noise, degree(layers)), []
     for name, start in starts:
         loss, x = descend(objective, start)
         if np.isfinite(loss) and np.abs(x[layers - 1 :]).min() > 1e-6:  # p = c / q is needed
-            found.append(_Minimum(loss=loss, x=x, start=name))
-    return len(starts), _distinct(found)
+            minima.append(_Minimum(loss=loss, x=x, start=name))
+    return len(starts), _distinct(minima)
 
 
 def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
@@ -455,9 +455,9 @@ def exact_curves(
         none=float(d),
         # Of ridge regression: d int h / (t + h) dmu.
         floor=float(d * (h / (values + h)).mean()) if noise else float(max(d - n, 0)),
-        common=[Descent(**of_steps(found)) for found in common],
-        best=[best_record(found) for found in best],
-        plusplus=[scalar_record(found) for found in scalars],
+        common=[Descent(**of_steps(steps)) for steps in common],
+        best=[best_record(steps) for steps in best],
+        plusplus=[scalar_record(steps) for steps in scalars],
         chebyshev=[Descent(**of_steps(with_steps(n, d, a, noise))) for a in bulk],
         limit=[] if noise else [d * limit_loss(ratio, layers) for layers in depths],
         density=_density(values),

@@ -42,7 +42,7 @@ class Flips(BuiltIn):
 
     name: ClassVar[str] = "flips"
     access: ClassVar[Literal["values"]] = "values"
-    about: ClassVar[str] = "a hidden set by single flips of chosen tokens: about d values"
+    about: ClassVar[str] = "a hidden set by single flips of chosen inputs: about d values"
 
     confidence: Annotated[float, Range(above=0, below=1)] = 0.99
 

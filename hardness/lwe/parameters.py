@@ -23,7 +23,7 @@ from hardness.lwe.laws import Law, brief_count
 from instances import numbers
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
-from instances.parameters import key_values, split_list
+from instances.parameters import completed, key_values, split_list
 from instances.secrets import Integers
 from instances.text import cut
 
@@ -259,9 +259,11 @@ def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
     words, rounds = key_values(rest, name, list(KEYS)), name == "lwr"
-    for key in ("n", "q", *["p"] * rounds):
-        example = "lwr:n=512,q=8192,p=1024,.." if rounds else "lwe:n=512,q=3329,.."
-        require(key in words, f"{name} needs {key}: write {example}")
+    required = ["n", "q", *["p"] * rounds]
+    if missing := [key for key in required if key not in words]:
+        example = "lwr:n=512,q=8192,p=1024" if rounds else "lwe:n=512,q=3329,sigma=2"
+        more = completed(name, words, required, example, parse_parameters)
+        raise UsageError(f"{name} needs {', '.join(missing)}{more}")
     n, q = numbers.parse(words["n"], int, "n"), modulus(words["q"])
     require(1 <= n <= _MOST_N, f"n={n}: between 1 and {_MOST_N}")
     secret, size_bits = _secret(words, n, q)
@@ -375,6 +377,7 @@ def _law(key: str, kind: str, words: dict[str, str], q: int, count: int) -> Law 
         raise unknown(key, cut(kind, 60), [*kinds, "[value:share,..]"])
     makes, sizes = {} if listed else kinds[kind], [size for size in keys if size in words]
     needed = " or ".join(f"{size}=..." for size in makes) or "no size"
+    needed += f": add {next(iter(makes))}=2" if makes and not sizes else ""
     wrong = f"{key}={cut(kind, 60)} with {', '.join(sizes) or 'no size'}: it needs {needed}"
     require(set(sizes) <= set(makes) and len(sizes) == bool(makes), wrong)
     if sizes:

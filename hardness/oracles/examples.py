@@ -1,6 +1,6 @@
-"""What a learner may see of one instance, counted: examples, in epochs, labels of chosen tokens.
+"""What a learner may see of one instance, counted: examples, in epochs, labels of chosen inputs.
 
-In learning theory labels of chosen tokens are membership queries. [Ang88] No bound on statistical
+In learning theory labels of chosen inputs are membership queries. [Ang88] No bound on statistical
 queries binds a learner that asks them.
 """
 
@@ -161,7 +161,7 @@ class ValueOracle:
         """Return the labels of tokens x (n, k, d): (n, k, d), float64; each of the n is counted.
 
         A call that does not fit into what is left of the budget raises Spent and costs nothing:
-        chosen tokens are seldom of use in part. The j-th value of a run gets the j-th noise of a
+        chosen inputs are seldom of use in part. The j-th value of a run gets the j-th noise of a
         stream of its own, in any batching, so tokens that are asked again get fresh noise. Raises
         UsageError for tokens that may not be asked, which costs nothing either.
         """
@@ -175,7 +175,7 @@ class ValueOracle:
 
 
 class ChoiceOracle:
-    """Gives examples by `draw`, answers queries by `ask` and chosen tokens by `value`.
+    """Gives examples by `draw`, answers queries by `ask` and chosen inputs by `value`.
 
     queries and values are None where nobody can answer any: a folder without its secret part.
 
@@ -214,8 +214,8 @@ class ChoiceOracle:
         return self._queries.ask(query)
 
     def value(self, x: Any) -> NDArray[np.float64]:
-        """Return the labels of chosen tokens (n, k, d); counted; raises Spent, ToolkitError."""
+        """Return the labels of chosen inputs (n, k, d); counted; raises Spent, ToolkitError."""
         if self._values is None:
             _ = self.family.questions or self.family.refuse("questions")
-            raise ToolkitError("labels of chosen tokens were asked: the folder has no secret part")
+            raise ToolkitError("labels of chosen inputs were asked: the folder has no secret part")
         return self._values.value(x)

@@ -1,13 +1,13 @@
 """Captions of tables in papers: what the rows are, and on which terms a bound is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hardness import __version__
 from hardness.bounds.bound import brief_power
 from hardness.bounds.quantities import shown_number
 from hardness.report.bound import DOMAIN
-from hardness.report.comparison import WORST, goal
+from hardness.report.comparison import goal
 from hardness.runs.certified import query_bound
 from hardness.runs.names import brief_spec
 from instances.numbers import write
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
 
 PASSED = "the 95 % interval of the relative risk lies below 0.05"
+_TERMS = {  # of claims, but for parameters of oracles
+    "risk": "the relative risk to reach",
+    "success": "the probability of that",
+    "levels": "the number of values of a label",
+    "gamma": "the average correlation in SDA",
+}
 NOTHING = "If a query eliminates nothing, no queries are needed, or no number of them is enough."
 
 
@@ -46,10 +52,10 @@ def seeds_words(runs: Iterable["Run"]) -> str:
     return f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
 
 
-def certificate(certificate: "Certificate") -> str:
+def certificate_caption(certificate: "Certificate") -> str:
     """Say what is certified of which family; the terms of each bound stand in its row."""
-    tau = next((c.parameters["tau"] for c in certificate.claims if "tau" in c.parameters), None)
-    oracle = f"STAT(tau) may return any value within tau = {tau} of the expectation." if tau else ""
+    terms = {name: value for c in certificate.claims for name, value in c.parameters.items()}
+    named = "; ".join(f"{name}, {says}" for name, says in _TERMS.items() if name in terms)
     lwe = certificate.problem
     assumed = [
         f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}) for some distribution of errors, of "
@@ -58,7 +64,19 @@ def certificate(certificate: "Certificate") -> str:
         if claim.kind == "reduction"
     ]
     family = f"Certified bounds for the family {brief_spec(certificate.spec)}."
-    return captioned(family, _origin(certificate), oracle, *assumed)
+    terms_words = f"Terms: {named}." if named else ""
+    return captioned(family, _origin(certificate), *oracles(terms), terms_words, *assumed)
+
+
+def oracles(terms: Mapping[str, object]) -> Iterator[str]:
+    """Say what the oracles may return whose parameters are among some terms."""
+    if "tau" in terms:
+        yield f"STAT(tau) may return any value within tau = {terms['tau']} of the expectation."
+    if "t" in terms:
+        yield (
+            "VSTAT(t) may return any value within max(1/t, sqrt(p(1-p)/t)) of an expectation p, "
+            "of a query with values in [0, 1]."
+        )
 
 
 def _origin(certificate: "Certificate") -> str:
@@ -73,25 +91,27 @@ def _origin(certificate: "Certificate") -> str:
     return f"Its members are {chosen} functions of `{path}`, SHA-256 {origin['sha256']}."
 
 
-def bound(bound: "Bound") -> str:
+def bound_caption(bound: "Bound") -> str:
     """Say of which family formulas are, what was solved, and the values of the names in them."""
     at = {name: named for one in bound.formulas.values() for name, named in one.symbols.items()}
     values = "; ".join(
         f"{name} = {shown_number(value)}, {says}" for name, (value, says) in at.items()
     )
     solved = bound.solution
-    said = ""
+    solution_words = ""
     if solved is not None:
-        least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
+        values_found = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
         wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
-        said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
-    oracle = f"Queries are to STAT(tau), whose {WORST}." if "tau" in at else ""
+        solution_words = f"{values_found}: {which} with {solved['quantity']} of at least {wanted}."
+    terms = {name: shown_number(value) for name, (value, _) in at.items()}
     head = f"Bounds of {brief_spec(bound.certificate.spec)} as formulas, certified at {values}."
-    return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, said, oracle)
+    return captioned(
+        head, DOMAIN.replace("below it", "beside it"), NOTHING, solution_words, *oracles(terms)
+    )
 
 
-def comparison(comparison: "Comparison") -> str:
+def comparison_caption(comparison: "Comparison") -> str:
     """Say what ran, over which sizes and seeds, and what the certified rows are about."""
     values = ", ".join(map(write, comparison.values))
     ran = f"{comparison.spec}, {comparison.parameter} = {values}"
@@ -104,7 +124,7 @@ def comparison(comparison: "Comparison") -> str:
     )
 
 
-def stress(stress: "Stress") -> str:
+def stress_caption(stress: "Stress") -> str:
     """Say on which ladder instances were solved, with which seeds."""
     from hardness.runs.stress import TERMS
     from instances.ladders import OWN
@@ -117,31 +137,31 @@ def stress(stress: "Stress") -> str:
     )
 
 
-def estimates(estimates: "Estimates") -> str:
+def estimates_caption(estimates: "Estimates") -> str:
     """Say of which problem costs are estimated, and in which units."""
     from hardness.report.cost import settings_words
 
-    said = "; ".join(settings_words(estimates))
+    settings = "; ".join(settings_words(estimates))
     return captioned(
         f"Attacks on {estimates.name}: operations (rop), those of lattice reduction (red) and "
         "memory (mem) as logarithms to base 2. Estimates by formulas, not bounds.",
-        f"{said[0].upper()}{said[1:]}.",
+        f"{settings[0].upper()}{settings[1:]}.",
     )
 
 
-def estimates_table(table: "EstimatesTable") -> str:
+def estimates_table_caption(table: "EstimatesTable") -> str:
     """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
     from hardness.report.cost import disputed_words, settings_words
 
-    said = "; ".join([*settings_words(*table.problems), *disputed_words(*table.problems)])
+    settings = "; ".join([*settings_words(*table.problems), *disputed_words(*table.problems)])
     return captioned(
         "Attacks: log2 of operations. Marked by * or in bold: the cheapest for a set; by †: the "
         "cheapest without disputed heuristics. Estimates by formulas, not bounds.",
-        f"{said[0].upper()}{said[1:]}.",
+        f"{settings[0].upper()}{settings[1:]}.",
     )
 
 
-def least(thresholds: "Least") -> str:
+def least_caption(thresholds: "Least") -> str:
     """Say whose thresholds are searched, how their median is known, and what the floor is about."""
     sizes = [thresholds.size_of(one) for one in thresholds.cells[:: len(thresholds.learners)]]
     about = [thresholds.spec, *sizes] if thresholds.parameter else sizes

@@ -38,12 +38,12 @@ def certificate_words(certificate: "Certificate") -> str:
                 "",
             ]
     for claim in certificate.claims:
-        said = _note(certificate, claim)
+        text = _note(certificate, claim)
         if of_learners(claim) and not claim.vacuous:
             left = ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items())
-            said = sentence(certificate, claim) + (f" ({left})" if left else "")
-        if said:
-            lines.append(wrap(f"{said}.", further="  "))
+            text = sentence(certificate, claim) + (f" ({left})" if left else "")
+        if text:
+            lines.append(wrap(f"{text}.", further="  "))
     for about, reason in certificate.unproved.items():
         lines += ["", wrap(f"{about}: no claim: {reason}", further="  ")]
     below = (
@@ -84,8 +84,8 @@ def _note(certificate: "Certificate", claim: "Claim") -> str:
     if claim.vacuous:
         remedy = remedy_words(certificate, claim)
         return f"{claim.quantity} is vacuous at these terms" + (f"; {remedy}" if remedy else "")
-    said = gamma_words(certificate, claim) or interval_words(claim)
-    return f"{claim.quantity} is {said}" if said else ""
+    note = gamma_words(certificate, claim) or interval_words(claim)
+    return f"{claim.quantity} is {note}" if note else ""
 
 
 def cheapest_words(certificate: "Certificate") -> list[str]:
@@ -121,14 +121,14 @@ def cheapest_words(certificate: "Certificate") -> list[str]:
             f"`hardness estimate {assumed}` with `--samples {samples}`",
         ),
     )
-    found = []
+    lines = []
     assumes = not certificate["lwe-probability"].vacuous
     for about, name, parameters, command in problems if assumes else problems[:1]:
         estimates, cost = estimate_all(parameters, name), "none applies"
         if (least := estimates.least) is not None:
             cost = f"{estimates.label(least)}, {cost_words(least)}"
-        found.append(f"Cheapest attack on {about}, by estimates: {cost} ({command}).")
-    return found
+        lines.append(f"Cheapest attack on {about}, by estimates: {cost} ({command}).")
+    return lines
 
 
 def beside_words(spec: str) -> str:
@@ -338,8 +338,8 @@ def member_notes(certificate: "Certificate") -> list[str]:
     if values and all(v in (0, 1) for _, _, row in values for v in row):
         return [*notes, _ZERO_ONE]
     other = ((i, on, at, v) for i, on, row in values for at, v in enumerate(row) if abs(v) != 1)
-    if found := next(other, None):
-        i, on, at, value = found
+    if member := next(other, None):
+        i, on, at, value = member
         signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
         place = "".join(signs.get(j, "+") for j in range(certificate.problem["signs"]))
         notes.append(

@@ -39,9 +39,14 @@ def quotation(certificate: "Certificate") -> str:
 
 
 def formulas_quotation(bound: "Bound") -> str:
-    """Write what the quantities of a table of formulas are, at its values, with BibTeX."""
-    claims = [formula.claim for formula in bound.formulas.values()]
-    return _quoted(bound.certificate, claims, claims)
+    """Display formulas with their conditions, and say what the quantities are, with BibTeX."""
+    claims, displayed = [formula.claim for formula in bound.formulas.values()], []
+    for row in bound._rows():
+        holds, nothing = row["holds if"], row["eliminates nothing if"]
+        domain = f", if ${holds.latex}$" if holds else ""
+        domain += f"; a query eliminates at most ${nothing.latex}$ members" if nothing else ""
+        displayed.append(f"\\noindent {row['quantity']}{domain}:\n\\[ {row['formula'].latex} \\]\n")
+    return "\n".join([*displayed, _quoted(bound.certificate, claims, claims)])
 
 
 def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterable[Claim]") -> str:

@@ -58,23 +58,25 @@ def estimate_words(estimates: Estimates) -> str:
         lines += [table(header, [_row(estimates, e) for e in applied]), ""]
     models = dict.fromkeys(e.model for e in applied if e.model)
     cheapest = [f"{estimates.label(e)}, {cost_words(e)}" for e in estimates.leasts]
-    said = f"The cheapest of these attacks is {cheapest[0]}" if cheapest else ""
-    said += f"; without disputed heuristics it is {cheapest[1]}" if cheapest[1:] else ""
+    cheapest_named = f"The cheapest of these attacks is {cheapest[0]}" if cheapest else ""
+    cheapest_named += f"; without disputed heuristics it is {cheapest[1]}" if cheapest[1:] else ""
     if len(models) > 1:  # whose units differ
         least = (next(e for e in applied if e.model in (model, "")) for model in models)
         each = (f"{e.name}, 2^{e.rank:.1f} ({m})" for m, e in zip(models, least, strict=True))
-        said = f"The cheapest of these attacks under each model: {'; '.join(each)}"
+        cheapest_named = f"The cheapest of these attacks under each model: {'; '.join(each)}"
     more = ["", attack_words(estimates)] if estimates.detailed else []
-    return "\n".join([*lines, wrap(f"{said}. {MEANING}" if said else MEANING), *more])
+    return "\n".join(
+        [*lines, wrap(f"{cheapest_named}. {MEANING}" if cheapest_named else MEANING), *more]
+    )
 
 
 def attack_words(estimates: Estimates) -> str:
     """Write all fields of each attack or why it has no estimate, and what queries need."""
-    said = [
+    parts = [
         item(estimates.label(e), _all_fields(e) if e.applies else e.reason)
         for e in estimates.ranked
     ]
-    return "\n".join([*said, "", _queries(estimates), "", wrap(_SYMBOLS)])
+    return "\n".join([*parts, "", _queries(estimates), "", wrap(_SYMBOLS)])
 
 
 def cost_words(e: Estimate) -> str:
@@ -95,16 +97,16 @@ def _title(estimates: Estimates) -> str:
 
 def settings_words(*every: Estimates | None) -> list[str]:
     """Say how many samples there are, how often attacks succeed, what reduction is taken to do."""
-    some = [found for found in every if found]
-    estimates = [e for found in some for e in found.estimates]
+    some = [problem for problem in every if problem]
+    estimates = [e for problem in some for e in problem.estimates]
     given = dict.fromkeys("any number" if one.samples is None else str(one.samples) for one in some)
     lines = [
         f"samples available to an attacker: {', '.join(given)}",
         f"probability of success: at least {some[0].success}",
     ]
     pairs = dict.fromkeys((e.model, e.shape) for e in estimates if e.model)
-    said = ", ".join(f"{model} with {shape}" for model, shape in pairs)
-    return [*lines, f"lattice reduction: {said}"] if said else lines
+    reductions = ", ".join(f"{model} with {shape}" for model, shape in pairs)
+    return [*lines, f"lattice reduction: {reductions}"] if reductions else lines
 
 
 def _row(estimates: Estimates, e: Estimate) -> list[str]:
@@ -196,13 +198,13 @@ def table_words(estimates: EstimatesTable) -> str:
     below = "; ".join([marks, *disputed_words(*estimates.problems)])
     rows = estimates._rows()
     lines = [[str(v or "-") for v in row.values()] for row in rows]
-    said = [*settings_words(*estimates.problems), "", table(list(rows[0]), lines), "", wrap(below)]
-    return "\n".join([*said, wrap(MEANING)])
+    parts = [*settings_words(*estimates.problems), "", table(list(rows[0]), lines), "", wrap(below)]
+    return "\n".join([*parts, wrap(MEANING)])
 
 
 def disputed_words(*every: Estimates) -> list[str]:
     """Name the attacks whose estimates are disputed; nothing if there are none."""
-    applied = [e for found in every for e in found.estimates if e.applies]
+    applied = [e for problem in every for e in problem.estimates if e.applies]
     names = dict.fromkeys(e.name for e in applied if e.standing == "disputed")
     return [f"disputed [DP23]: {', '.join(names)}"] if names else []
 

@@ -18,7 +18,7 @@ from instances import numbers
 from instances.disk import atomic_write, refuse_existing, write_json, write_text
 from instances.errors import UsageError
 from instances.lazy import require_extra
-from instances.result import Cited, Math, Result, columns, dtype
+from instances.result import Cited, Displayed, Math, Result, columns, dtype
 from instances.text import cut, printable, shortened
 
 if TYPE_CHECKING:
@@ -40,12 +40,17 @@ _LATEX = str.maketrans(
 _FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
 _LONG_TEXT = 24  # characters of a text that may stand in the caption alone
 _COMMA = re.compile(r",(?! )")
-_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_UNBROKEN = re.compile(r"\b([0-9a-f]{64}|\d{20,})\b")  # a SHA-256, or a long number
 _INDEX = re.compile(r"\b([A-Za-z])\\_(\w)\b(?!\.)")
+_VSTAT = "max(1/t, sqrt(p(1-p)/t))", r"$\max(1/t, \sqrt{p(1-p)/t})$"  # its tolerance
 _GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
-_PACKAGES = {"amsmath": r"\binom", "array": r"\arraybackslash", "booktabs": r"\toprule",
-             "graphicx": r"\resizebox"}  # fmt: skip
+_PACKAGES = {  # by commands of theirs
+    "amsmath": r"\\(binom|operatorname|begin\{cases\})",
+    "array": r"\\arraybackslash",
+    "booktabs": r"\\toprule",
+    "graphicx": r"\\resizebox",
+}
 _LINE, _FILLED, _EM = 72, 18, 0.5  # characters of a line, of a text on several, and ems of each
 _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
@@ -101,7 +106,9 @@ def text(form: Format, result: Result) -> str:
         return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
     table = _rows(result)
     if form == "latex":
-        return "\n".join(filter(None, [_latex(table, result.caption()), quotation(result)]))
+        body = "\n".join(filter(None, [_latex(table, result.caption()), quotation(result)]))
+        used = [name for name, commands in _PACKAGES.items() if re.search(commands, body)]
+        return f"% \\usepackage{{{','.join(used)}}}\n{body}"
     from tabulate import tabulate
 
     lines = [list(table), *table.map(_readable).itertuples(index=False)]
@@ -159,15 +166,17 @@ def _latex(table: "DataFrame", caption: str) -> str:
     """Write a tabular with the rules of booktabs, in a table where it has a caption.
 
     pandas writes it: cells hold formulas, and the booktabs of tabulate escapes what they hold.
-    A long text that is the same in every row, as a spec, and stands in the caption is left out.
+    A long text that is the same in every row, as a spec, and stands in the caption is left out, and
+    so are columns of formulas that stand below.
     Texts stand on several lines where the columns would be wider than a page.
     """
     import pandas as pd
 
     cells = table.map(_readable)
     first = {name: cells[name].iloc[0] for name in cells if cells[name].nunique() == 1}
-    said = [n for n, part in first.items() if len(part) > _LONG_TEXT and part in caption]
-    kept = {str(n): [*map(_latex_cell, table[n], cells[n])] for n in table if n not in said}
+    elsewhere = {n for n, part in first.items() if len(part) > _LONG_TEXT and part in caption}
+    elsewhere |= {n for n in table if any(isinstance(value, Displayed) for value in table[n])}
+    kept = {str(n): [*map(_latex_cell, table[n], cells[n])] for n in table if n not in elsewhere}
     aligned = "".join(_aligned({n: [n, *cells[n]] for n in kept}, kept))
     written = (
         pd.DataFrame(kept, dtype="str")
@@ -179,8 +188,7 @@ def _latex(table: "DataFrame", caption: str) -> str:
             f"\\begin{{table}}\n\\centering\\small\n\\caption{{{allowing_breaks(caption)}}}\n"
             f"\\smallskip\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
         )
-    used = [name for name, command in _PACKAGES.items() if command in written]
-    return f"% \\usepackage{{{','.join(used)}}}\n{written}"
+    return written
 
 
 def _aligned(cells: Mapping[str, Sequence[str]], latex: Mapping[str, Sequence[str]]) -> list[str]:
@@ -209,13 +217,13 @@ def allowing_breaks(text: str) -> str:
         if i % 2:
             parts[i] = f"\\texttt{{{written}}}"
         else:
-            written = _INDEX.sub(r"$\1_\2$", _HASH.sub(_in_parts, written))
-            parts[i] = _GREEK.sub(r"$\\\1$", written)
+            written = _INDEX.sub(r"$\1_\2$", _UNBROKEN.sub(_in_parts, written))
+            parts[i] = _GREEK.sub(r"$\\\1$", written).replace(*_VSTAT)
     return "".join(parts)
 
 
-def _in_parts(digest: re.Match[str]) -> str:
-    return r"\allowbreak ".join(digest[0][i : i + 16] for i in range(0, 64, 16))
+def _in_parts(digits: re.Match[str]) -> str:
+    return r"\allowbreak ".join(re.findall(".{1,16}", digits[0]))
 
 
 def _latex_cell(value: Any, text: str) -> str:
@@ -254,6 +262,6 @@ def _readable(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
+    if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
         return shortened(numbers.write(value), 20)
     return f"{value:.4g}" if isinstance(value, float) else cut(str(value), sys.maxsize)

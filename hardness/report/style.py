@@ -245,7 +245,10 @@ def dodge(ax: Axes, place: int, count: int) -> Any:
 
 
 def size_axis(ax: Axes, places: Sequence[float], label: str, *, log: bool = False) -> None:
-    """Put ticks of an axis at the sizes that were run, without those that would overlap."""
+    """Put ticks of an axis at the sizes that were run, without those that would overlap.
+
+    Beyond the first and the last size there is room for marks that `dodge` moves aside.
+    """
     ax.set_xlabel(shown(label))
     every = sorted(set(places))
     if log:
@@ -259,7 +262,7 @@ def size_axis(ax: Axes, places: Sequence[float], label: str, *, log: bool = Fals
     ax.xaxis.set_major_locator(FixedLocator([every[i] for i in kept]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    room = 0.06 * (ends[-1] - ends[0]) or (0.1 if log else 0.5)
+    room = 0.14 * (ends[-1] - ends[0]) or (0.1 if log else 0.5)
     low, high = ends[0] - room, ends[-1] + room
     ax.set_xlim(*(np.exp([low, high]) if log else (low, high)))
 

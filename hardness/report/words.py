@@ -35,13 +35,13 @@ _WORDS = Imported(
 _CAPTIONS = Imported(
     "hardness.report",
     {
-        "Bound": "caption.bound",
-        "Certificate": "caption.certificate",
-        "Comparison": "caption.comparison",
-        "Estimates": "caption.estimates",
-        "EstimatesTable": "caption.estimates_table",
-        "Least": "caption.least",
-        "Stress": "caption.stress",
+        "Bound": "caption.bound_caption",
+        "Certificate": "caption.certificate_caption",
+        "Comparison": "caption.comparison_caption",
+        "Estimates": "caption.estimates_caption",
+        "EstimatesTable": "caption.estimates_table_caption",
+        "Least": "caption.least_caption",
+        "Stress": "caption.stress_caption",
     },
 )
 

@@ -75,8 +75,8 @@ class AttackResult(Record, frozen=True, kw_only=True):
     @property
     def claims(self) -> tuple[tuple[int, ...], ...]:
         """The secrets that runs claim, found or not, in the order of the runs."""
-        said = (r.details.get("claimed_secret") for r in self.runs)
-        return tuple(tuple(one) for one in said if one is not None)
+        claimed = (r.details.get("claimed_secret") for r in self.runs)
+        return tuple(tuple(one) for one in claimed if one is not None)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -207,7 +207,7 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     """
     plain = [name for name in ATTACKS if name != "dual"]  # it runs if it is asked for
     least = {n: least_estimate(n, family) for n in plain if not parse_learner(n).supports(family)}
-    names = sorted(least, key=lambda name: found.rank if (found := least[name]) else math.inf)
+    names = sorted(least, key=lambda name: estimate.rank if (estimate := least[name]) else math.inf)
     return tuple(_sized_primal(least[n]) if n == "primal" else n for n in names)
 
 
@@ -228,7 +228,7 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     {'bkw': 'about 2^65 operations are estimated; --learner bkw runs it'}
     """
     least = {name: least_estimate(name.partition(":")[0], family) for name in names}
-    bits = {name: found.rop for name, found in least.items() if found and found.rop}
+    bits = {name: estimate.rop for name, estimate in least.items() if estimate and estimate.rop}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
         for name, cost in bits.items()
@@ -256,8 +256,8 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     if zeta:
         if asked.secret.weight is None:  # all values are guessed by the formula, zeros here
             return None
-        found = usvp_at(without(asked, zeta), DEFAULT, block, m)
-        return behind(found, asked, zeta, DEFAULT)
+        estimate = usvp_at(without(asked, zeta), DEFAULT, block, m)
+        return behind(estimate, asked, zeta, DEFAULT)
     if block > LLL_BLOCK:  # blocks grow until the secret is found
         sizes = np.arange(LLL_BLOCK, block + 1)
         able = Embedding(asked).margin(sizes, m) >= 0
@@ -312,8 +312,8 @@ def attack(
     require_loaded((name,), (target.family if isinstance(target, Folder) else target).spec)
     if isinstance(target, Folder):
         warm(target.family.spec, (name,))
-        found = run(learner, target, budget, first_seed)
-        return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
+        made = run(learner, target, budget, first_seed)
+        return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(made,))
     if seeds < 1:
         raise UsageError(f"{seeds} seeds: at least one is needed")
     require_spec(target, "its instances cannot be attacked in other processes")

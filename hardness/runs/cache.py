@@ -58,13 +58,13 @@ class Cache:
         if self.writes:
             return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         name = self.path.absolute().as_uri()
-        found = sqlite3.connect(f"{name}?mode=ro", uri=True, timeout=_PATIENCE)
+        connection = sqlite3.connect(f"{name}?mode=ro", uri=True, timeout=_PATIENCE)
         try:
-            found.execute("SELECT count(*) FROM sqlite_master")
+            connection.execute("SELECT count(*) FROM sqlite_master")
         except sqlite3.OperationalError:  # a folder that may not be written: nobody writes there
-            found.close()
-            found = sqlite3.connect(f"{name}?immutable=1", uri=True)
-        return found
+            connection.close()
+            connection = sqlite3.connect(f"{name}?immutable=1", uri=True)
+        return connection
 
     def __enter__(self) -> Self:
         return self
@@ -133,9 +133,9 @@ class Cache:
     def _request(self, name: str) -> Any:
         with sqlite_errors(self.path):
             sql = "SELECT json FROM request WHERE name = ?"
-            found = self.connection.execute(sql, (name,)).fetchone()
+            row = self.connection.execute(sql, (name,)).fetchone()
         try:
-            return None if found is None else json.loads(found[0])
+            return None if row is None else json.loads(row[0])
         except ValueError as error:
             raise DamagedFile(f"{self.path}: what was asked is no JSON") from error
 
@@ -179,10 +179,10 @@ def is_cache(path: Path) -> bool:
 def identity(path: Path) -> tuple[int, int] | None:
     """Tell a file from another of its name."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _require_ours(path: Path) -> None:
@@ -194,10 +194,10 @@ def _require_ours(path: Path) -> None:
         raise DamagedFile(f"{path} holds no runs: it is no file of `hardness sweep` or a folder's")
     with contextlib.closing(
         sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    ) as found:
+    ) as connection:
         try:
-            names = {name for (name,) in found.execute("SELECT name FROM sqlite_master")}
-            (version,) = found.execute("PRAGMA user_version").fetchone()
+            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             return  # said where it is opened
         except sqlite3.DatabaseError as error:
@@ -221,18 +221,18 @@ def sqlite_errors(path: Path, last: Any = None) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         if last:
             last()
-        said, code = str(error), getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL or "disk is full" in said:
+        reason, code = str(error), getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL or "disk is full" in reason:
             raise ToolkitError(
                 f"{path}: the disk is full; what was done before is kept: make room and give the "
                 "same command"
             ) from error
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise DamagedFile(f"{path} is damaged: {said}") from error
+            raise DamagedFile(f"{path} is damaged: {reason}") from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise ToolkitError(
-                f"{path} cannot be written ({said}): give a place that may be"
+                f"{path} cannot be written ({reason}): give a place that may be"
             ) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise ToolkitError(f"{path} is written by another command: try again later") from error
-        raise ToolkitError(f"{path}: {said}") from error
+        raise ToolkitError(f"{path}: {reason}") from error

@@ -82,8 +82,8 @@ def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
 
 def _median(counts: Sequence[int]) -> float:
     """Return the median of counts: an integer where it is one."""
-    found = median(counts)
-    return int(found) if found == int(found) else found
+    middle = median(counts)
+    return int(middle) if middle == int(middle) else middle
 
 
 def enough(costs: Iterable[float], fraction: Fraction) -> float:
@@ -156,15 +156,15 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     def runs_of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
-        found = self._by_learner.get(learner, {})
-        return list(found.get(self.specs[self.values.index(value)], ()))
+        by_spec = self._by_learner.get(learner, {})
+        return list(by_spec.get(self.specs[self.values.index(value)], ()))
 
     @cached_property
     def _by_learner(self) -> Mapping[str, Mapping[str, list[Run]]]:
-        found: dict[str, dict[str, list[Run]]] = {name: {} for name in self.learner_names}
+        by_learner: dict[str, dict[str, list[Run]]] = {name: {} for name in self.learner_names}
         for one in self.runs:
-            found.setdefault(one.learner, {}).setdefault(one.spec, []).append(one)
-        return found
+            by_learner.setdefault(one.learner, {}).setdefault(one.spec, []).append(one)
+        return by_learner
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -201,8 +201,8 @@ class Comparison(Record, frozen=True, kw_only=True):
         where there is no floor.
         """
         names = (query_bound(self.certificates), "information-floor")
-        found = {name: values for name in names if name and (values := self.bounds(name))}
-        known = found if names[1] in found else {}
+        bounds = {name: values for name in names if name and (values := self.bounds(name))}
+        known = bounds if names[1] in bounds else {}
         for i, value in enumerate(self.values):
             certified = {name: values[i] for name, values in known.items()}
             here = [one for one in self.cells if one.value == value]
@@ -216,10 +216,10 @@ class Comparison(Record, frozen=True, kw_only=True):
         rows: list[TableRow] = []
         for size, certified, every in self.by_size():
             for one in every:
-                found = {cost: getattr(one, cost) for cost in costs}
-                found |= {c: found[c] or None for c in ("queries", "values") if c in costs}
-                said = {"solved": f"{one.solved}/{one.runs}", "known": "measured"}
-                rows.append({"learner": names[one.learner], "size": size, **found, **said})
+                spent = {cost: getattr(one, cost) for cost in costs}
+                spent |= {c: spent[c] or None for c in ("queries", "values") if c in costs}
+                judged = {"solved": f"{one.solved}/{one.runs}", "known": "measured"}
+                rows.append({"learner": names[one.learner], "size": size, **spent, **judged})
             if certified:
                 told = {BOUND[name]: worded(name, n) for name, n in certified.items()}
                 known = "exact" if {*told.values()} - {WORD} else WORD
@@ -288,12 +288,12 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     ('d', (8, 12, 16, 20))
     """
     name, equals, rest = (part.strip() for part in text.partition("="))
-    found = numbers(rest, f"--over {name}") if equals and name else None
-    if found is None:
+    values = numbers(rest, f"--over {name}") if equals and name else None
+    if values is None:
         raise UsageError(
             f"--over {text}: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
-    return name, tuple(found[: _MOST_RUNS + 1])
+    return name, tuple(values[: _MOST_RUNS + 1])
 
 
 def certificates(
@@ -319,15 +319,15 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     if parameter not in keys:
         has = f"the parameters {', '.join(keys)}" if keys else "no parameters"
         raise UsageError(f"--over {parameter}: {name} has {has}")
-    found = list[Any]()
+    families = list[Any]()
     for value in values:
         filled = {**given, parameter: write(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
-        found.append(require_drawn(one))
-    if len(found) > 1 and (first := getattr(found[0], "listed", None)):
-        said = f"{name} has the same functions at {parameter}={write(values[0])} and "
-        require(not first.like(found[1].listed), f"{said}{write(values[1])}: it does not use it")
-    return [one.spec for one in found]
+        families.append(require_drawn(one))
+    if len(families) > 1 and (first := getattr(families[0], "listed", None)):
+        same = f"{name} has the same functions at {parameter}={write(values[0])} and "
+        require(not first.like(families[1].listed), f"{same}{write(values[1])}: it does not use it")
+    return [one.spec for one in families]
 
 
 def planned(

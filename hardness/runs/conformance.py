@@ -96,10 +96,9 @@ def conformance(
     try:
         described = learner.describe()
     except Failed as failed:
-        found = Finding(
-            check="loads", level="failure", found=_outcome_words(failed.outcome, failed.details)
-        )
-        return Conformance(learner=name, described={}, findings=(found,))
+        reason = _outcome_words(failed.outcome, failed.details)
+        finding = Finding(check="loads", level="failure", found=reason)
+        return Conformance(learner=name, described={}, findings=(finding,))
     return _checked(name, learner, described, families, progress)
 
 
@@ -136,9 +135,9 @@ def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
 
     made = _Guarded(adapt(learner, "the object given"))
     told = {name: getattr(made, name) for name in ("name", "about", "access", "revision")}
-    found = _checked(made.name, made, told, _families(specs), lambda done: None)
-    found.require()
-    return found
+    result = _checked(made.name, made, told, _families(specs), lambda done: None)
+    result.require()
+    return result
 
 
 class _Guarded:
@@ -200,13 +199,13 @@ def _findings(learner: Any, families: list[Family]) -> Iterator[Finding]:
     for family in families:
         trial = run(learner, family.instance(0), _BUDGET)
         if trial.details.get("stage") == "supports":
-            said = f"not taken: {trial.details.get('reason')}"
-            yield Finding(check=family.name, level="ok", found=said)
+            reason = f"not taken: {trial.details.get('reason')}"
+            yield Finding(check=family.name, level="ok", found=reason)
             continue
         taken.append(family)
-        found = _tried(family.name, trial)
-        yield found
-        if found.level == "failure":
+        finding = _tried(family.name, trial)
+        yield finding
+        if finding.level == "failure":
             return  # what comes then would be the same again
     if not taken:
         names = ", ".join(family.name for family in families)
@@ -226,13 +225,13 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     """Say how a run for a check ended; softly: where it broke, that is a warning."""
     used = f"{trial.examples} examples, {trial.queries} queries"
     used += f", {trial.membership_queries} values" if trial.membership_queries else ""
-    said = f"{_outcome_words(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
+    ended = f"{_outcome_words(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
     level: Level = "ok"
     if trial.outcome is Outcome.SECONDS_SPENT:
         level = "warning" if "ended" in trial.details else "ok"
     elif trial.outcome not in _BY_ITSELF:
         level = "warning" if softly else "failure"
-    return Finding(check=check, level=level, found=said)
+    return Finding(check=check, level=level, found=ended)
 
 
 def _again(learner: Any, family: Family) -> Finding:
@@ -244,8 +243,8 @@ def _again(learner: Any, family: Family) -> Finding:
     if np.array_equal(one, other):
         return Finding(check=check, level="ok", found="two runs predict the same, bit for bit")
     apart = float(np.abs(one - other).max())
-    said = f"two runs differ by up to {apart:.3g}: take all coins from rng"
-    return Finding(check=check, level="warning", found=said)
+    differ = f"two runs differ by up to {apart:.3g}: take all coins from rng"
+    return Finding(check=check, level="warning", found=differ)
 
 
 def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None:

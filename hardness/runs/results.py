@@ -19,9 +19,10 @@ from hardness.runs.least import Least, Threshold
 from hardness.runs.record import Record
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
+from hardness.runs.sweep import FORMAT as SWEEP_FORMAT
 from instances.arguments import located
 from instances.disk import damage, read_json, require_format
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, UsageError
 from instances.result import Result, TableRow
 
 if TYPE_CHECKING:
@@ -149,9 +150,9 @@ def read_runs(path: "str | PathLike[str]") -> Any:
     Raises
     ------
     UsageError
-        If there is no such file.
+        If there is no such file, or for a folder without runs.
     DamagedFile
-        For a file or folder of another kind.
+        For a file of another kind.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def read_runs(path: "str | PathLike[str]") -> Any:
     if where.is_dir() and (where / "results.json").exists():
         where /= "results.json"
     if where.is_dir():
-        raise DamagedFile(f"{path} is a folder without runs: {_WRITERS}")
+        raise UsageError(f"{path} is a folder without runs: {_WRITERS}")
     return _of_cache(where) if is_cache(where) else _of_json(where)
 
 
@@ -176,6 +177,8 @@ def _of_cache(path: Path) -> Any:
         request = cache.request or {}
         kind = _RESULTS.get(str(request.get("format")).partition("/")[0])
         if kind is None:
+            if request:
+                require_format(request, SWEEP_FORMAT, path)
             texts = (text for text in cache.texts() if not text.startswith(_THRESHOLD))
             name = request.get("name", path.stem)
             file = str(request.get("file", ""))

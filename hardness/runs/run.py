@@ -87,8 +87,8 @@ class Run(Record, frozen=True, kw_only=True):
     risk: _Share | None = None
     risk_low: _Share | None = None
     risk_high: _Share | None = None
-    risk_confidence: float | None = None
-    risk_examples: int | None = None
+    risk_confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
+    risk_examples: _Count | None = None
     risk_unclipped: float | None = None
     held_out_error: HeldOutError | None = None
     examples: _Count

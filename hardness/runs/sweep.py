@@ -274,23 +274,15 @@ def _convert(data: Any, kind: Any) -> Any:
         if odd := _UNKNOWN.search(said):
             key += f".{odd[1][:40]}"
             said = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
-        elif not isinstance(given, dict | list):
-            said = f"{shown(given)}: {said}"
-        if wrong := _OTHER.fullmatch(said):
-            wanted, got = ([_PLAIN.get(k, k) for k in one.split(" | ")] for one in wrong.groups())
-            said = f"{' or '.join(one for one in wanted if one)} is needed, not {got[0]}"
-        if lacking := _MISSING.fullmatch(said):
+        elif lacking := _MISSING.fullmatch(said):
             said = f"{lacking[1]} is missing: write {lacking[1]} = [...]"
-        said = said.removeprefix("Object ").replace(" | null", "")
+        else:
+            value = "" if isinstance(given, dict | list) else f"{shown(given)}: "
+            said = value + disk.in_words(said)
         raise _Misplaced(key.strip("."), said) from error
 
 
 _STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
-_OTHER = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
-_PLAIN = {
-    "str": "a text", "int": "an integer", "float": "a number", "bool": "true or false",
-    "array": "a list", "object": "a table", "null": "",
-}  # fmt: skip
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 

@@ -63,6 +63,8 @@ def test_what_cannot_be_made_is_one_line(call):
 def test_a_view_that_is_not_there_is_named():
     with pytest.raises(ToolkitError, match="nice lacks `coded`"):
         make("nice:m=2,k=2,d=4", 5, view="z")
+    with pytest.raises(ToolkitError, match="view must be tokens or z, got reduced: it is called z"):
+        make("parity:d=8,m=2", 5, view="reduced")
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch):

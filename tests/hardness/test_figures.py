@@ -250,6 +250,20 @@ def test_learners_of_one_fixed_budget_are_told_apart(small):
     assert not first & second
 
 
+def test_marks_of_five_learners_stand_between_the_edges():
+    """At the first and the last size too, where they are moved aside: with their radius."""
+    stored = Path(__file__).parents[2] / "docs/data/both-sides.json"
+    drawn = draw("both-sides", read_json(stored))
+    drawn.draw_without_rendering()
+    for ax in drawn.axes:
+        for line in ax.get_lines():
+            if line.get_marker() in MARKERS:
+                radius = line.get_markersize() / 2 * drawn.dpi / 72
+                x = line.get_transform().transform(line.get_xydata())[:, 0]
+                assert ax.bbox.x0 < x.min() - radius
+                assert x.max() + radius < ax.bbox.x1
+
+
 def test_a_risk_of_0_is_drawn_at_a_marked_floor():
     rows = [
         {"kind": "run", "learner": "mlp", "place": d, "seed": 0, "solved": True, "risk": risk}

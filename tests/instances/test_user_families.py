@@ -60,9 +60,9 @@ def test_what_gives_a_family_may_take_parameters(signed):
             parse(text)
 
 
-def test_an_example_that_lacks_a_parameter_is_shown_as_it_is(signed):
+def test_an_example_that_lacks_a_parameter_is_completed_too(signed):
     signed.write_text(SIGNED.read_text().replace("signed-majority:d=9,m=3", "signed-majority"))
-    with pytest.raises(UsageError, match=r"needs m: write signed-majority$"):
+    with pytest.raises(UsageError, match=r"needs m: write signed-majority:d=7,m=1$"):
         parse("signed.py:SignedMajority:d=7")
 
 

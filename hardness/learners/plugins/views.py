@@ -23,6 +23,7 @@ from instances.coded import Coded, reduce, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
+from instances.parameters import OneOf
 from instances.text import with_article
 
 if TYPE_CHECKING:
@@ -83,15 +84,11 @@ class Viewed:
     name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"{type(self).__name__}: view"
         if not self.name:
             name = getattr(self.wrapped, "__name__", type(self.wrapped).__name__)
             object.__setattr__(self, "name", str(name))
-        if self.view is not None and self.view not in get_args(View):
-            raise UsageError(
-                f"{what} must be one of {', '.join(get_args(View))}, got {self.view!r}"
-                + "; reduced is called z" * (self.view == "reduced")
-            )
+        if self.view is not None and self.view not in (views := OneOf(get_args(View))):
+            raise UsageError(f"{type(self).__name__}: {views.refusal('view', self.view)}")
 
     @property
     def about(self) -> str:

@@ -38,7 +38,7 @@ from instances.errors import UsageError
 TITLES = {
     "queries": ("Statistical queries", "number of queries"),
     "examples": ("Examples", "number of examples"),
-    "values": ("Membership queries", "number of chosen tokens"),
+    "values": ("Membership queries", "number of chosen inputs"),
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1: nothing learned)", "relative risk"),
 }

@@ -268,7 +268,8 @@ def test_the_domain_of_rounded_residues():
     holds = "holds if Mod(q, 2) == 0 and 2*q/p > 2 and h > 0 and q != 2*p"
     assert f"{holds} a query eliminates nothing if" in text
     assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
-    assert "holds if & eliminates nothing if" in latex
+    assert "stat-queries, if $q \\bmod 2 = 0,\\ \\frac{2 q}{p} > 2" in latex
+    assert "; a query eliminates at most $r = \\left\\lfloor" in latex
     assert "$$" not in export("latex", hardness.bound("parity"))
     assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
         *("2*q/p > 2", "h > 0", "q != 2*p")

@@ -198,6 +198,8 @@ def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
     ("spec", "vstat", "words"),
     [
         ("direction:m=1,d=4", 1, "so it is with every --vstat"),
+        ("direction:d=5,m=2", 9, "it says something with --vstat 1"),
+        ("direction:d=12,m=4", 100, "it says something with --vstat 12 or less"),
         ("profile:g=majority,d=4,m=2", 1, "so it is with every --vstat"),
         ("profile:g=majority,d=4,m=2", 9, "a smaller --vstat may say something"),
         ("parity:d=8,m=3", 100, "it says something with --vstat 15 or less"),
@@ -208,7 +210,7 @@ def test_a_bound_for_vstat_that_says_nothing_says_what_would(spec, vstat, words)
     assert remedy_words(made, made["vstat-queries"]) == words
 
 
-@pytest.mark.parametrize("spec", [*SPECS, "lwr:n=8,q=16,p=4"])
+@pytest.mark.parametrize("spec", [*SPECS, "lwr:n=8,q=16,p=4", "direction:d=12,m=4"])
 def test_the_last_vstat_is_the_last_at_which_certify_says_something(spec):
     made = hardness.certify(spec, vstat=10**9)
     if not any(claim.quantity == "vstat-queries" for claim in made.claims):

@@ -259,7 +259,7 @@ REFUSED = {  # what stands beside n=64 and q=97, and what the line says
     "sigma=1,samples=-1": "samples=-1: 0 to 2^1000",
     "sigma=1,samples=2^60000": "0 to 2^1000",
     "sigma=-2^60000": "it must be above 0",
-    "": "error=gaussian with no size: it needs sigma=... or alpha=...",
+    "": "error=gaussian with no size: it needs sigma=... or alpha=...: add sigma=2",
     "sigma=1,q=1": "q must be an integer of 2 to 2^65536",
     "sigma=1,q=2^65537": "q must be an integer",
     "sigma=1e400": "sigma must be a number such as 0.1 or 1/10, got 1e400",

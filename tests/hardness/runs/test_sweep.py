@@ -1,5 +1,6 @@
 """Sweep files: what is read with its jobs; every mistake with its place; the command."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import hardness as front
 from hardness.oracles import Budget
+from hardness.runs.cache import Cache
 from hardness.runs.results import Runs, read_runs
 from hardness.runs.sweep import MOST_RUNS, read_sweep, read_text
 from instances.errors import DamagedFile, UsageError
@@ -93,11 +95,15 @@ MISTAKES = [  # the file, the place, words of the message
     (RUN + "learner = 'trivial'\n", "grid[1].learner", "did you mean 'learners'?"),
     (RUN + '"a\\u0000b" = 1\n', "grid[1].a?b", "unknown key"),
     ("[grid]\nspecs = 'parity:d=8,m=2'\n", "grid", "a list is needed"),
-    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0: Expected `int` >= 1"),
+    (RUN + RUN + "seeds = 0\n", "grid[2].seeds", "0: an integer of at least 1 is needed"),
     ('seeds = "7..3"\n' + RUN, "seeds", "the range is empty"),
     (RUN + "tau = 2\n", "grid[1].tau", "at most 1"),
     (RUN + 'oracle = "exakt"\n', "grid[1].oracle", "did you mean 'exact'"),
-    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0: Expected"),
+    (RUN + "budget = {examples = [1,\n0]}\n", "grid[1].budget.examples[2]", "0: an integer of"),
+    (RUN + "seeds = 1.5\n", "grid[1].seeds",
+     "1.5: an integer, a text or a list is needed, not a decimal number"),
+    (RUN + "over = {m = {a = 1}}\n", "grid[1].over.m", "or a list is needed, not a table"),
+    (RUN + "seeds = 2020-01-01\n", "grid[1].seeds", "2020-01-01: an integer, a text or a list"),
     (RUN + "budget = {}\n[grid.budgets]\n", "grid[1].budgets", "did you mean 'budget'"),
     (ASKED + "[[grid]]\nseeds = 1\n", "grid[1]", "specs is missing: write specs = [...]"),
     (ALONE, "grid[1]", "learners is missing"),
@@ -127,6 +133,7 @@ def test_a_mistake_is_one_line_with_its_place(text, key, words):
     said = str(found.value)
     assert said.startswith("x.toml: " + (f"{key}: " if key else "")), said[:300]
     assert words in said
+    assert not re.search("`(int|float|str|bool|array|object|null)`|Expected `", said)
     assert said.isprintable()
     assert len(said) < 1000
 
@@ -335,5 +342,11 @@ def test_what_holds_no_runs_is_refused_in_a_line(tmp_path):
         with pytest.raises(DamagedFile) as no:
             read_runs(tmp_path / name)
         assert "\n" not in str(no.value)
-    with pytest.raises(DamagedFile, match="folder"):
+    with pytest.raises(UsageError, match="folder"):
         read_runs(tmp_path)
+    with Cache(tmp_path / "later.db") as cache:
+        cache.ask({"format": "hardness-sweep/99", "name": "x"})
+    with pytest.raises(
+        DamagedFile, match="'hardness-sweep/99': this version reads hardness-sweep/2"
+    ):
+        read_runs(tmp_path / "later.db")

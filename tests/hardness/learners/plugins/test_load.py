@@ -487,9 +487,10 @@ def test_wrappers_refuse_what_is_none():
     for call, words in (
         (lambda: Function(3), "Function takes a function"),
         (lambda: Function(lambda x: x), "a function learn"),
-        (lambda: Function(lambda x, y: x, view="bits"), "view must be one of tokens, flat"),
+        (lambda: Function(lambda x, y: x, view="bits"), "view must be tokens, flat"),
         (lambda: Function(lambda x, y: x, examples=0), "at least 1"),
-        (lambda: function(view="bits")(lambda x, y: x), "got 'bits'"),
+        (lambda: function(view="bits")(lambda x, y: x), "got bits"),
+        (lambda: function(view="reduced")(lambda x, y: x), "got reduced: it is called z"),
         (lambda: template("a b"), "a name must be one in Python"),
         (lambda: template("None"), "a name must be one in Python"),
     ):

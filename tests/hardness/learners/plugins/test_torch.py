@@ -284,7 +284,7 @@ def test_settings_out_of_range():
         ({"steps": 0}, "steps must be .*, got 0"),
         ({"batch": 1.5}, "batch must be .*, got 1.5"),
         ({"rate": 0}, "rate must be .*, got 0"),
-        ({"view": "bits"}, "view must be .*, got 'bits'"),
+        ({"view": "bits"}, "view must be .*, got bits"),
     ):
         with pytest.raises(UsageError, match=words):
             Module(len, **given)
