@@ -21,7 +21,7 @@ from hardness.bounds.checker.theorem import (
 )
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
-from instances.disk import read_bytes, read_json, shown
+from instances.disk import quoted, read_bytes, read_json
 from instances.errors import DamagedFile, ToolkitError, unknown, withdrawn
 from instances.numbers import brief, write
 from instances.result import Cited, Math, Result, TableRow
@@ -361,12 +361,12 @@ def require_format(data: dict[str, Any]) -> None:
         return
     if str(name).startswith("hardness-certificate/"):
         raise DamagedFile(
-            f"the format of a certificate must be {checker.FORMAT}, got {shown(name)}; "
+            f"the format of a certificate must be {checker.FORMAT}, got {quoted(name)}; "
             "make it again by the command that made it, as `hardness certify`"
         )
     if gone := withdrawn("format", str(name)):
         raise DamagedFile(gone)
-    raise DamagedFile(f"this is not a certificate: its format is {shown(name)}")
+    raise DamagedFile(f"this is not a certificate: its format is {quoted(name)}")
 
 
 def _brief(value: Fraction, up: bool) -> str:

@@ -130,8 +130,9 @@ def enumerated(family: Family, members: int | None = None) -> Members:
     if family.hardness.evidence == "none" and not isinstance(family, Coded):
         known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
         raise UsageError(
-            f"no certificate for {family.name}: {family.hardness.why}; lower bounds by statistical "
-            f"queries are known of {', '.join(known)}, and of functions of a file of yours"
+            f"no certificate for {family.name}: {family.hardness.summary}; lower bounds by "
+            f"statistical queries are known of {', '.join(known)}, and of functions of a file of "
+            "yours"
         )
     return of_family(family, members)
 

@@ -13,10 +13,10 @@ from hardness.bounds.certify import certified_problem
 from hardness.bounds.checker.reading import Refused, fields, need
 from hardness.bounds.checker.residues import read_law
 from hardness.bounds.members import digest_of
-from instances.disk import shown
+from instances.disk import quoted
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
-from instances.listedfunctions import NAME, fits_name
+from instances.listedfunctions import NAME_TEXT, fits_name
 from instances.result import Result, TableRow
 from instances.spec import FAMILIES, catalog, parse_stored
 from instances.symmetric import rational
@@ -93,7 +93,7 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
     except UsageError as error:
         raise Refused(f"certify refuses its family: {error}") from error
     if certified is None or certified[0].spec != family.spec:
-        raise Refused(f"{shown(spec)} is not a family that is checked so")
+        raise Refused(f"{quoted(spec)} is not a family that is checked so")
     family, wanted = certified
     if problem["kind"] == wanted["kind"] == "residues":
         _hold_law(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
@@ -131,15 +131,15 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
     if named:
         right = f",members={count},sha256={digest_of(names, problem)}"
         if spec[named.end(2) :] != right:
-            raise Refused(f"{shown(spec)} does not name these members by their digest")
+            raise Refused(f"{quoted(spec)} does not name these members by their digest")
         if named[1] == "functions" and named[2] != str(problem["signs"]):
             raise Refused(f"its functions are of {problem['signs']} coordinates")
     else:
         own = _USER_NAME.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
-            raise Refused(f"{shown(spec)} is not a name of what its origin has")
+            raise Refused(f"{quoted(spec)} is not a name of what its origin has")
     if not all(map(fits_name, names)) or len(set(names)) != count:
-        raise Refused(f"its names are not {count} different ones, each {NAME}")
+        raise Refused(f"its names are not {count} different ones, each {NAME_TEXT}")
     larger = "of" not in origin or checker.read("positive", origin["of"]) > count
     need(larger, "the family that its members are chosen from is no larger")
 

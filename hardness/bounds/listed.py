@@ -28,7 +28,7 @@ from instances import tokens
 from instances.errors import UsageError
 from instances.family import require
 from instances.limits import require_memory
-from instances.listedfunctions import NAME, fits_name
+from instances.listedfunctions import NAME_TEXT, fits_name
 
 MOST_COORDINATES = 26  # of a cube that is enumerated
 MOST_BITS, _QUICK_BITS = 1 << 27, 1 << 25  # of all tables
@@ -54,7 +54,9 @@ def problem_of(
     tables, names = tables_of(source, progress), list(source.names)
     origin = {"path": source.path, "sha256": source.sha256}
     origin |= {} if source.whole_size is None else {"of": str(source.whole_size)}
-    require(all(map(fits_name, origin.values())), f"a name must be {NAME}, got {source.path!r}")
+    require(
+        all(map(fits_name, origin.values())), f"a name must be {NAME_TEXT}, got {source.path!r}"
+    )
     problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables}
     digest = digest_of(names, problem)
     spec = f"{source.kind}:d={source.d},members={len(names)},sha256={digest}"

@@ -16,7 +16,7 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.listedfunctions import NAME, Functions, ListedFunctions, fits_name
+from instances.listedfunctions import NAME_TEXT, Functions, ListedFunctions, fits_name
 from instances.spec import built_in, functions_of, resolve
 
 _ENDINGS = (".npz", ".safetensors")
@@ -136,7 +136,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     if not all(map(fits_name, names)) or len(set(names)) < len(names):
         raise UsageError(
             f"{family.spec[:200]}: its secrets are the names of its members, and as text "
-            f"each must be different and {NAME}: write them as short tuples of integers"
+            f"each must be different and {NAME_TEXT}: write them as short tuples of integers"
         )
     chosen = least_names(names, members)
     if len(chosen) > MEMBERS:
@@ -193,7 +193,7 @@ def layers(folder: Path, count: int | None = None) -> Members:
         )
     for path in paths:
         if not fits_name(path.name):
-            raise UsageError(f"{path!r}: a name is {NAME}: rename it")
+            raise UsageError(f"{path!r}: a name is {NAME_TEXT}: rename it")
     if count and len(paths) > count:
         paths = [paths[i] for i in least_names([path.name for path in paths], count)]
     read = [load_layer(p) for p in paths]

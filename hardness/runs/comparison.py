@@ -25,7 +25,7 @@ from hardness.runs.registry import parse_learner, stored_name
 from hardness.runs.run import COSTS, Cost, Run, require_support
 from instances.errors import UsageError, require
 from instances.numbers import write
-from instances.parameters import key_values, listed
+from instances.parameters import key_values, parameter_fields
 from instances.result import TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
@@ -314,7 +314,7 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     name, _, rest = spec.partition(":")
     if kind_of(name) is None:
         name, _, rest = parse(spec).spec.partition(":")
-    keys = [field.name for field in listed(kind_of(name))]
+    keys = [field.name for field in parameter_fields(kind_of(name))]
     given = key_values(rest, name, keys)
     if parameter not in keys:
         has = f"the parameters {', '.join(keys)}" if keys else "no parameters"
