@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import msgspec
 
 from hardness.bounds import BoundParameters, Certificate
-from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.bounds.quantities import NONE_ENOUGH, VACUOUS, vacuous
 from hardness.learners import learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
@@ -222,7 +222,7 @@ class Comparison(Record, frozen=True, kw_only=True):
                 rows.append({"learner": names[one.learner], "size": size, **found, **said})
             if certified:
                 told = {BOUND[name]: worded(name, n) for name, n in certified.items()}
-                known = "exact" if {*told.values()} - {WORD} else WORD
+                known = "exact" if {*told.values()} - {VACUOUS} else VACUOUS
                 row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
                 rows.append({**row, **told, "solved": None, "known": known})
         return rows
@@ -256,7 +256,7 @@ def worded(quantity: str, value: int | None) -> int | str:
     """Give what is certified, or the words for what says nothing and for no number at all."""
     if value is None:
         return NONE_ENOUGH
-    return WORD if vacuous(quantity, value) else value
+    return VACUOUS if vacuous(quantity, value) else value
 
 
 def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
