@@ -143,8 +143,8 @@ def _no_families_of_others():
 @pytest.fixture(autouse=True)
 def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
-    monkeypatch.setattr(remote, "_LOADING", NEVER)
-    monkeypatch.setattr(remote, "_JUDGING", NEVER)
+    monkeypatch.setattr(remote, "_LOAD_SECONDS", NEVER)
+    monkeypatch.setattr(remote, "_PREDICT_SECONDS", NEVER)
     monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 

@@ -86,7 +86,7 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
     >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
     'heads found'
     """
-    from hardness.learners.fitting import OFF  # which loads scipy
+    from hardness.learners.fitting import FOUND_HEAD_ERROR  # which loads scipy
 
     truth = result.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
@@ -96,13 +96,13 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
         said = f"the risk is not shown to be below {SOLVED_BELOW}"
     elif not truth:
         said = f"{short(result.learner)} gives no heads, or too many to compare"
-    elif alone or worst > OFF:
+    elif alone or worst > FOUND_HEAD_ERROR:
         said = (
             f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
         )
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
     end = ends[bool(said) + (not result.passed)]
-    return {"found": end, "because": said, "tolerance": OFF}
+    return {"found": end, "because": said, "tolerance": FOUND_HEAD_ERROR}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
