@@ -100,7 +100,7 @@ class ReducedSamples:
         return np.sqrt((self.a.astype(float) ** 2).mean(axis=0))
 
     def noise(self, inside: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Compute the deviation of b' less the products of the other columns and the secret: (N,)."""
+        """Compute the deviation of b' less the part of the other columns: (N,)."""
         deviation = self.samples.family.secrets.moments[1]
         lengths = np.sqrt((self.a[:, inside].astype(float) ** 2).sum(axis=1))
         return np.hypot(self.deviation, deviation * lengths)

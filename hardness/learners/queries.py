@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from hardness.learners.learner import SPENT, Access, BuiltIn, Hypothesis, Outcome, member, nothing
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
-from hardness.oracles.means import can_follow, listed, unlisted
+from hardness.oracles.means import can_follow, listed, unlisted_reason
 from instances import tokens
 from instances.family import Family
 from instances.parameters import Range
@@ -132,7 +132,7 @@ class QueryLearner(BuiltIn, ABC):
 
     def supports(self, family: Family) -> str | None:
         """Return None for characters and members that can be listed, else the reason."""
-        return None if _has_characters(family) else unlisted(family)
+        return None if _has_characters(family) else unlisted_reason(family)
 
     def learn(self, oracle: QueryOracle, rng: np.random.Generator) -> Hypothesis:
         """Ask until one member remains, or no query eliminates more."""
