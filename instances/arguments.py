@@ -1,4 +1,4 @@
-"""Numbers, paths and arrays that Python callers give: read, or refused in one line."""
+"""Checks of numbers, paths and arrays that Python callers pass; errors are one line."""
 
 import math
 import os
@@ -15,11 +15,11 @@ from instances.text import cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
+_NAME_BYTES, _PATH_BYTES = 255, 4095  # limits of Linux for a name and a path
 
 
 def integral(name: str, value: Any, minimum: int) -> int:
-    """Read an integer of any library, of which True is none; raises UsageError.
+    """Read an integer of any library, but no truth value; raises UsageError.
 
     >>> import numpy as np
     >>> integral("seeds", np.int64(3), 1)
@@ -35,7 +35,7 @@ def integral(name: str, value: Any, minimum: int) -> int:
 
 
 def exact(name: str, value: Any) -> Fraction:
-    """Read a number exactly, a float as it prints, a text as on the command line.
+    """Read a number exactly: a float by its printed digits, a text as on the command line.
 
     Raises UsageError.
 
@@ -48,7 +48,9 @@ def exact(name: str, value: Any) -> Fraction:
 
 
 def real(name: str, value: Any) -> int | float:
-    """Read a number as one that JSON holds; an int or a float stays itself; raises UsageError.
+    """Read a number as an int or float, for JSON; an int or a float is unchanged.
+
+    Raises UsageError.
 
     >>> real("seconds", Fraction(5, 2)), real("seconds", 60)
     (2.5, 60)
@@ -60,7 +62,7 @@ def real(name: str, value: Any) -> int | float:
 
 
 def located(name: str, value: Any) -> str | PathLike[str]:
-    """Return the path of a file, if the system can look for it; raises UsageError.
+    """Return the path of a file; raises UsageError if the system cannot have such a path.
 
     >>> located("out", "a.json")
     'a.json'
@@ -70,7 +72,7 @@ def located(name: str, value: Any) -> str | PathLike[str]:
     except (TypeError, UnicodeEncodeError):
         encoded = b""
     longest = max(map(len, encoded.split(os.fsencode(os.sep))))
-    if not encoded or b"\0" in encoded or longest > _NAME or len(encoded) > _PATH:
+    if not encoded or b"\0" in encoded or longest > _NAME_BYTES or len(encoded) > _PATH_BYTES:
         raise refused(name, value, "the path of a file")
     return value
 
@@ -89,9 +91,9 @@ def number_between(name: str, value: Any, above: float, below: float = math.inf)
 
 
 def one_of(name: str, value: Any, names: Sequence[str], cure: str = "") -> str:
-    """Return a word that is among those allowed; raises UsageError with the nearest of them.
+    """Return a word if it is allowed; raises UsageError with the nearest allowed word.
 
-    cure: what may have been meant by another word, which it quotes as {}.
+    cure: advice for a word without a near one; {} in it is the word.
 
     >>> one_of("oracle", "exact", ("samples", "exact"))
     'exact'
@@ -118,10 +120,9 @@ def switch(name: str, value: Any) -> bool:
 
 
 def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
-    """Read an array of real numbers with as many axes as a shape, none of length 0.
+    """Read an array of real numbers with the axes of `shape`, none of them empty.
 
-    It has the type that it was given in. Raises UsageError, and TooLarge for what memory does not
-    hold in float64.
+    Its type is unchanged. Raises UsageError, and TooLarge if memory cannot hold it in float64.
 
     >>> real_array("x", [[1, 2]], "(n, d)").shape
     (1, 2)
@@ -137,8 +138,8 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
     except Exception as error:  # a tensor with its gradient, or on a GPU
         raise UsageError(f"{name} is no array: {cut(str(error), 120)}") from error
     if array.dtype.kind not in "biuf":
-        held = "objects: ragged?" if array.dtype.kind == "O" else f"{array.dtype}"
-        raise UsageError(f"{name} holds {held[:60]}: real numbers are needed")
+        content = "objects: ragged?" if array.dtype.kind == "O" else f"{array.dtype}"
+        raise UsageError(f"{name} holds {content[:60]}: real numbers are needed")
     if array.ndim != shape.strip("(,)").count(",") + 1 or not array.size:
         raise UsageError(f"{name} must have the shape {shape}, no axis empty, got {array.shape}")
     require_memory(24 * array.size, f"{name} {array.shape} in float64")
@@ -146,7 +147,7 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
 
 
 def refused(name: str, value: Any, needed: str, more: str = "") -> UsageError:
-    """Build the error for a value that an argument cannot have; more: what to do instead."""
+    """Build the error for a value that is not allowed; more: what to do instead."""
     return UsageError(
         f"{name} must be {needed}, got {cut(_written(value, str), 60)}{cut(more, 120)}"
     )

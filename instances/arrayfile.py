@@ -1,6 +1,6 @@
 """Files of arrays, .npz, .npy and .safetensors: NumPy and safetensors read and write them.
 
-Nothing is ever unpickled. Metadata of ours is a JSON object, called "hardness".
+Nothing is ever unpickled. Metadata of the toolkit is a JSON object under the name "hardness".
 """
 
 import json
@@ -15,19 +15,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.disk import atomic_write, one_line, opened, shown
+from instances.disk import atomic_write, one_line, opened, quoted
 from instances.errors import DamagedFile, ToolkitError
 from instances.limits import require_memory
 
 SUFFIXES = (".npz", ".safetensors", ".npy")
-_UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
+_UNPACK_BYTES, _UNPACK_RATIO = 1 << 26, 100  # limits of an archive: the larger of both counts
 
 
 def write_tensors(
     path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any], mode: int = 0o666
 ) -> None:
-    """Write arrays with one JSON of metadata, as the ending of the name says."""
-    # safetensors saves the memory of an array as it lies: it must lie in C order.
+    """Write arrays with metadata as JSON, in the format of the name's ending."""
+    # safetensors saves the memory of an array: it must be in C order.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(meta, sort_keys=True)
     with atomic_write(path, mode) as draft:
@@ -40,15 +40,15 @@ def write_tensors(
 
             try:
                 save_file(arrays, draft, metadata={"hardness": text})
-            except SafetensorError as error:  # its own for what the system refuses, a full disk
+            except SafetensorError as error:  # also if the disk is full
                 raise ToolkitError(f"{path} cannot be written: {error}") from error
 
 
 def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | None]:
-    """Read arrays by the ending of a file's name, and our metadata if there is any.
+    """Read the arrays of a file by name, and the toolkit's metadata or None.
 
-    The one array of a .npy has an empty name. Raises DamagedFile, and TooLarge for what memory does
-    not hold three times, as what is computed of it needs.
+    The array of a .npy has an empty name. Raises DamagedFile, and TooLarge unless the free memory
+    can hold the arrays three times, as later computations need.
     """
     try:
         with opened(path) as file:
@@ -57,26 +57,26 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | N
             if array.dtype.kind not in "biuf":
                 kind = {"U": "texts", "c": "complex numbers"}.get(array.dtype.kind, array.dtype)
                 raise ValueError(
-                    f"{shown(name) if name else 'it'} holds {kind}: real numbers are wanted"
+                    f"{quoted(name) if name else 'it'} holds {kind}: real numbers are wanted"
                 )
         return arrays, None if text is None else msgspec.json.decode(text, type=dict[str, Any])
     except ToolkitError:
         raise
     except Exception as error:  # each library has its own for a damaged file
-        why = one_line(error)
-        if "allow_pickle" in why:  # an option of NumPy that nobody should turn on
-            why = "it holds objects, and pickled ones are not loaded"
-        raise DamagedFile(f"{path} is damaged or not ours: {why}") from error
+        reason = one_line(error)
+        if "allow_pickle" in reason:  # an option of NumPy that nobody should turn on
+            reason = "it holds objects, and pickled ones are not loaded"
+        raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
 
 
 def _arrays(path: Path, file: BufferedReader) -> tuple[dict[str, NDArray[Any]], str | None]:
-    """Read arrays and the text of our metadata; any error of NumPy and safetensors passes."""
+    """Read arrays and the text of the metadata; errors of NumPy and safetensors pass through."""
     size = os.fstat(file.fileno()).st_size
     if path.suffix.lower() == ".npz":
         with ZipFile(file) as packed:
             unpacked = sum(member.file_size for member in packed.infolist())
-        if unpacked > (most := max(_UNPACKED, _RATIO * size)):
-            raise ValueError(f"it unpacks to {unpacked} bytes: at most {most} belong here")
+        if unpacked > (limit := max(_UNPACK_BYTES, _UNPACK_RATIO * size)):
+            raise ValueError(f"it unpacks to {unpacked} bytes: at most {limit} belong here")
         require_memory(3 * unpacked, str(path))
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as archive:
             if len(set(archive.files)) < len(archive.files):

@@ -1,7 +1,7 @@
 """Two-token families whose labels carry one unknown code each: packed tokens, packed labels.
 
-Tokens are uniform on {-1,+1}^(2 x d). What a label says beyond its public part is one of a few
-levels, where it says anything: its code.
+Tokens are uniform on {-1,+1}^(2 x d). The unknown part of an informative label is one of a few
+levels; its index among the levels is the code.
 """
 
 import math
@@ -22,19 +22,18 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, key
 
-MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
-MOST_MEMBERS = 5000  # of which all correlations are computed
-_LISTED = 1 << 28  # values of members over z: their mean takes seconds
+MOST_COORDINATES = 26  # of z: a table over z then has 2^26 entries
+MOST_MEMBERS = 5000  # up to which all correlations are computed
+_MOST_VALUES = 1 << 28  # of all members over z: their mean then takes seconds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodedExamples(Examples):
     """Labelled examples of a two-token family, packed; x and y are the dense view of the same.
 
-    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, uint16 for
-    more than 256 levels or uint32 for more than 65536, which of the family's levels the unknown
-    part of each label has, and 0 where the label is public.
-    For parities it is one bit, 1 for the smaller level.
+    words: (n, k, words) uint64; a bit is 1 where the token is -1. codes: (n,) uint8, or uint16 for
+    more than 256 levels, or uint32 for more than 65536. A code is the index of the level of a
+    label's unknown part, and 0 where the label is public. For parities it is one bit, 1 for -1.
     """
 
     family: "Coded"
@@ -57,10 +56,10 @@ class Coded(Family):
 
     z = X_1 * X_2. A label is Y[l, 0] = X[l, 0] times a factor, and 0 in every other column. Where
     z_0 = +1 the factor is public, `known_constant`. Where z_0 = -1 it is one of `levels`, a
-    function of z that differs from member to member. There label noise reflects it in the middle
-    of the levels with probability `noise`. A subclass gives what is abstract, and `code` (or
-    `codes`, of packed tokens). It should list its `members`; where it cannot, it gives `expected`
-    and `unknown_variance` by formulas of its own, and what is known of its `hardness`.
+    function of z that differs between members. There label noise reflects it in the middle of the
+    levels with probability `noise`. A subclass defines the abstract methods, and `code` (or `codes`
+    for packed tokens). It should list its `members`. If it cannot, it defines `expected`,
+    `unknown_variance` and `hardness` itself.
     """
 
     k = 2
@@ -73,16 +72,16 @@ class Coded(Family):
 
     @property
     def factor(self) -> "Coded | None":
-        """The family itself, for d - 1 up to 26: then the factor is a table over z."""
+        """The family itself, if d - 1 is at most 26: then the factor fits in a table over z."""
         return self if self.d - 1 <= MOST_COORDINATES else None
 
     @property
     def hardness(self) -> Hardness:
-        """Bounds from the correlations of all members, where these are few enough to enumerate."""
+        """Bounds by the correlations of all members, if these can be enumerated."""
         size, listed = self.size or math.inf, self.factor and self.members()
-        if listed is None or size > MOST_MEMBERS or size * 2 ** (self.d - 1) > _LISTED:
-            why = "no bound is claimed: not all members can be listed and enumerated over z"
-            return Hardness(evidence="none", proved=why)
+        if listed is None or size > MOST_MEMBERS or size * 2 ** (self.d - 1) > _MOST_VALUES:
+            reason = "no bound is claimed: not all members can be listed and enumerated over z"
+            return Hardness(evidence="none", proved=reason)
         return Hardness(
             evidence="exact",
             proved="correlations of all members are exact; they bound statistical queries, or "
@@ -91,22 +90,22 @@ class Coded(Family):
 
     @property
     def default_learners(self) -> tuple[str, ...]:
-        """Those that need to know nothing more of the labels."""
+        """Learners that support every family with codes."""
         return ("queries", "elimination", "lowdegree", "student")
 
     @property
     def bytes_per_example(self) -> int:
-        """Packed words and one code."""
+        """The bytes of the packed words and one code."""
         return self.k * tokens.words_per_token(self.d) * 8 + self.code_type.itemsize
 
     @cached_property
     def layer_heads(self) -> int:
-        """The heads of the layer of some member: every member has as many."""
+        """The number of heads of a member's layer, the same for all members."""
         return self.layer(self.draw(np.random.default_rng(0))).m
 
     @property
     def code_type(self) -> np.dtype[Any]:
-        """The type of a code: uint8, or as wide as levels need."""
+        """The integer type of codes: uint8, or wider if there are more levels."""
         wide = np.uint16 if self.outcomes <= 1 << 16 else np.uint32
         return np.dtype(np.uint8 if self.outcomes <= 256 else wide)
 
@@ -117,13 +116,13 @@ class Coded(Family):
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
-        """The values that the unknown part of a label can take, as codes number them: 1 and -1."""
+        """The values of the unknown part of a label, in the order of codes; by default 1 and -1."""
         return Fraction(1), Fraction(-1)
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[Any]:
-        """Compute the indices in `levels` of a member's factors without noise: (n, d) -> (n,).
+        """Compute the indices in `levels` of a member's noiseless factors: (n, d) -> (n,).
 
-        z: -1 and +1, with z_0 = -1.
+        z: entries -1 and +1, with z_0 = -1.
         """
         raise NotImplementedError(f"{type(self).__name__} gives neither `code` nor `codes`")
 
@@ -132,7 +131,7 @@ class Coded(Family):
     ) -> NDArray[np.unsignedinteger[Any]]:
         """Compute the codes of the labels of packed tokens (n, k, words): (n,).
 
-        errors: (n,), what label noise does to each, as `disturb` draws it; zeros for none.
+        errors: (n,), the effect of label noise as `disturb` draws it; zeros for no noise.
         """
         z = tokens.unpack(words[:, 0] ^ words[:, 1], self.d)
         z[:, 0] = -1
@@ -158,7 +157,7 @@ class Coded(Family):
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
-        """E of a label's factor, by the code that it has without noise."""
+        """The mean of a label's factor, by its code without noise: (L,)."""
         return self.fade(self.factors)
 
     @property
@@ -168,7 +167,7 @@ class Coded(Family):
 
     @cached_property
     def centre(self) -> Any:
-        """The middle of the levels, in which noise reflects a factor."""
+        """The middle of the range of levels; noise reflects a factor in it."""
         return (max(self.levels) + min(self.levels)) / 2
 
     @cached_property
@@ -177,7 +176,7 @@ class Coded(Family):
         return np.array([place.get(2 * self.centre - v, 0) for v in self.levels])
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
-        """Bound how far a member's layer may be from `computed` by rounding.
+        """Bound how far rounding may take a member's layer from `computed`.
 
         1e-12 up to sum |a_i| = 200 times the largest level, and in proportion above: rounding grows
         with the sizes that cancel.
@@ -187,12 +186,12 @@ class Coded(Family):
 
     @property
     def error_rate(self) -> float:
-        """The probability that noise changes a label with an unknown part, or a little more."""
+        """An upper bound on the probability that noise changes an informative label."""
         return float(self.noise)
 
     @cached_property
     def channel(self) -> NDArray[np.float64]:
-        """The chance of each code of a label, by the code that it has without noise: (L, L)."""
+        """The probability of each code (column), by the code without noise (row): (L, L)."""
         codes, rate = np.arange(len(self.levels)), float(self.noise)
         out = np.zeros((len(codes), len(codes)))
         out[codes, codes] = 1 - rate
@@ -201,15 +200,15 @@ class Coded(Family):
 
     @property
     def shares(self) -> tuple[Fraction, ...] | None:
-        """The chance of each level where it is unknown; None where it depends on the tokens."""
+        """The probability of each level, by code; None if it depends on the tokens."""
         return None
 
     def enough(self, opened: int) -> int:
-        """Count the examples of which so many are open, on average."""
+        """Return how many examples have, on average, `opened` informative ones among them."""
         return 2 * opened
 
     def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return where the label of packed tokens has an unknown part, z_0 = -1: (n, k, words)."""
+        """Return which packed tokens are informative, z_0 = -1: (n, k, words) -> (n,)."""
         return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
 
     def decode(
@@ -223,11 +222,11 @@ class Coded(Family):
         return self.labelled(x, self.factors[self._codes_of(secret, x)])
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X]: the mean of the factor, given its code without noise."""
+        """Evaluate F = E[Y|X], with the mean of the factor given its noiseless code."""
         return self.labelled(x, self.means[self._codes_of(secret, x)])
 
     def mean_on(self, secret: Secret, drawn: "CodedExamples") -> NDArray[np.float64]:
-        """Evaluate F on examples, whose tokens are packed already: (n, 2, d)."""
+        """Evaluate F on examples, whose tokens are already packed: (n, 2, d)."""
         codes = self.codes(secret, drawn.words, np.zeros(len(drawn.words), np.bool_))
         return self.labelled(drawn.x, self.means[codes])
 
@@ -235,13 +234,13 @@ class Coded(Family):
         return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate the baseline, the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.expected(tokens.pack(x)))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known` on packed informative tokens: (n, k, words) -> (n,).
+        """Evaluate the baseline's factor on packed informative tokens: (n, k, words) -> (n,).
 
-        Raises ToolkitError where members cannot be listed, or are too many.
+        Raises ToolkitError if members cannot be listed, or are too many.
         """
         z = words[:, 0, 0] ^ words[:, 1, 0]
         return self.fade(self._prior[(z >> np.uint64(1)).astype(np.intp)])
@@ -250,35 +249,35 @@ class Coded(Family):
     def _prior(self) -> NDArray[np.float64]:
         """The mean of the factor over all members, by z: (2^(d-1),)."""
         unlisted = self.factor is None or self.members() is None
-        if unlisted or (self.size or 0) << self.d - 1 > _LISTED:
+        if unlisted or (self.size or 0) << self.d - 1 > _MOST_VALUES:
             raise ToolkitError(
                 f"{self.spec}: the mean over members is computed for up to 2^28 values of members "
                 "over z, where `members` lists them: give the family `expected` and "
                 "`unknown_variance`"
             )
         total = np.zeros(1 << self.d - 1)
-        for table in self._tabled():
+        for table in self._factor_tables():
             total += table
         return total / (self.size or 1)
 
-    def _tabled(self) -> Iterator[NDArray[np.float64]]:
-        """Tabulate the factor of each member without noise, over z: (2^(d-1),)."""
-        return map(self.factor_table, self.listed_members(_LISTED))
+    def _factor_tables(self) -> Iterator[NDArray[np.float64]]:
+        """Tabulate the noiseless factor of each member over z: (2^(d-1),) each."""
+        return map(self.factor_table, self.listed_members(_MOST_VALUES))
 
     @cached_property
     def unknown_variance(self) -> Any:
-        """E (factor - mean over members)^2 over z and members, without noise."""
+        """E (factor - its mean over members)^2 over z and members, without noise."""
         prior = self._prior
-        return float(np.mean([float(((t - prior) ** 2).mean()) for t in self._tabled()]))
+        return float(np.mean([float(((t - prior) ** 2).mean()) for t in self._factor_tables()]))
 
     @property
     def mean_variance(self) -> float:
-        """E (E[factor|X] - its mean over members)^2 over z and members: what there is to learn."""
+        """E (E[factor|X] - its mean over members)^2 over z and members: the variance to learn."""
         return float((1 - 2 * self.noise) ** 2 * self.unknown_variance)
 
     @property
     def trivial_risk(self) -> float:
-        """E ||F - known||^2 on informative tokens, two rows: what a relative risk of 1 means."""
+        """The risk of the baseline: E ||F - known||^2 on informative tokens, over both rows."""
         risk = 2 * self.mean_variance
         if risk < 1e-20:
             raise ToolkitError(
@@ -287,7 +286,7 @@ class Coded(Family):
         return risk
 
     def clip(self, signs: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project column 0 of labels of informative tokens on the range of E[Y|X]: (n, 2).
+        """Clip predictions of column 0 on informative tokens to the range of E[Y|X]: (n, 2).
 
         signs: column 0 of the tokens, (n, 2).
         """
@@ -295,11 +294,11 @@ class Coded(Family):
 
     @property
     def risk_bound(self) -> float:
-        """The largest relative loss of a clipped prediction on one informative token pair."""
+        """The largest relative loss of a clipped prediction on one informative example."""
         return 2 * float(np.ptp(self.means)) ** 2 / self.trivial_risk
 
     def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Draw factors towards the centre by 1 - 2 noise."""
+        """Shrink factors towards the centre by the factor 1 - 2 noise."""
         centre, rest = self._fading
         return centre + rest * (values - centre)
 
@@ -309,7 +308,7 @@ class Coded(Family):
         return float(self.centre), float(1 - 2 * self.noise)
 
     def labelled(self, x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
-        """Put X[l,0] factor where z_0 = -1, and X[l,0] known_constant elsewhere, in column 0."""
+        """Make labels: column 0 is X[l,0] factor where z_0 = -1, else X[l,0] known_constant."""
         out = np.zeros(x.shape, np.float64)
         opened = x[:, 0, 0] != x[:, 1, 0]
         out[:, :, 0] = x[:, :, 0] * np.where(opened, factor, float(self.known_constant))[:, None]
@@ -323,41 +322,41 @@ class Coded(Family):
     def stream(
         self, secret: Secret, seed: int, axis: str, start: int, count: int
     ) -> "CodedExamples":
-        """Draw packed tokens and errors, and compute the codes."""
+        """Draw examples start .. start+count-1 of a stream: packed tokens and codes with noise."""
         words = self.inputs(seed, axis, start, count)
         errors = self.disturb(BitStream(key(seed, "noise", axis)), start, count)
         return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
 
     @property
     def hides(self) -> "HiddenSet | None":
-        """The set of coordinates of z that decide the factor, if members are such sets."""
+        """The hidden set of coordinates of z that determines the factor, if there is one."""
         return None
 
     def chosen(self, z: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Make tokens whose labels show the factor at z_1 .. z_(d-1): (n, d - 1) -> (n, 2, d)."""
+        """Make informative tokens with given z_1 .. z_(d-1): (n, d - 1) -> (n, 2, d)."""
         x = np.ones((len(z), 2, self.d), np.int8)
         x[:, 1, 0], x[:, 1, 1:] = -1, z
         return x
 
     def nearest_level(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Read the level of labels of informative tokens, exactly as `factors` has it: (n,)."""
+        """Round labels of informative tokens to the nearest entry of `factors`: (n,)."""
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2
         return levels[np.searchsorted(between, (x[:, :, 0] * y[:, :, 0]).mean(axis=1))]
 
     def questions(self, x: Any) -> NDArray[Any]:
-        """Check tokens that a learner chooses: all of -1 and +1."""
+        """Check tokens that a learner chose: entries must be -1 or +1."""
         return tokens.chosen(x, self, signs=True)
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Compute the codes of chosen inputs, with fresh errors, and decode them."""
+        """Label inputs that a learner chose, with fresh label noise."""
         errors = self.disturb(BitStream(key(seed, "noise", "values")), start, len(x))
         return self.decode(x, self.codes(secret, tokens.pack(x), errors))
 
     def disturb(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
-        """Draw what label noise does to examples start .. start+count-1: here, flips."""
+        """Draw the label noise of examples start .. start+count-1: here, flips (count,)."""
         if not self.noise:
             return np.zeros(count, np.bool_)
         return stream.words(start, count) < np.uint64(math.floor(self.noise * 2**64))
@@ -382,16 +381,16 @@ class Coded(Family):
         return secrets
 
     def table_points(self, start: int, stop: int) -> NDArray[np.uint64]:
-        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
+        """Make packed tokens with z_0 = -1 of table entries start .. stop-1: (count, 2, 1)."""
         require_memory(40 * (stop - start), f"a table over z of {self.spec}")
         words = np.zeros((stop - start, 2, 1), np.uint64)
         words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
         return words
 
     def table_codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
-        """Tabulate a member's codes without noise: (2^(d-1),), bit j - 1 set where z_j = -1.
+        """Tabulate a member's codes without noise: (2^(d-1),).
 
-        Raises TooLarge where memory does not hold it.
+        Bit j - 1 of an index is 1 where z_j = -1. Raises TooLarge if memory cannot hold the table.
         """
         words = self.table_points(0, 1 << self.d - 1)
         return self.codes(secret, words, np.zeros(len(words), np.bool_))
@@ -406,7 +405,7 @@ class Coded(Family):
         return self.factors[self.table_codes(secret)]
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> "CodedExamples":
-        """Check words and codes: shapes, spare bits, codes of no level."""
+        """Make examples from stored words and codes; raises ValueError for invalid ones."""
         words, codes = tokens.stored(
             tensors,
             self.d,
@@ -420,10 +419,10 @@ class Coded(Family):
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenSet:
-    """A set of coordinates of z: a factor is a function of how many of them are -1.
+    """A hidden set of coordinates of z: the factor depends on how many of them are -1.
 
-    size: of the set, where it is public. first_step: whether none and one differ in all members.
-    secret: places of z_1 .. z_(d-1), counted from 0 -> the secret of the member that hides them.
+    size: of the set; None if it is not public. first_step: whether the factors for none and for one
+    coordinate at -1 differ. secret: maps indices into z_1 .. z_(d-1), from 0, to a member's secret.
     """
 
     size: int | None
@@ -432,12 +431,12 @@ class HiddenSet:
 
 
 def require_coded(family: Family) -> Coded:
-    """Narrow a family to one of coded labels; raises UsageError for others."""
+    """Return the family as one with codes; raises UsageError for others."""
     return family if isinstance(family, Coded) else family.refuse("coded")
 
 
 def as_coded(examples: Examples) -> CodedExamples:
-    """Narrow examples to packed ones; raises UsageError for others."""
+    """Return examples as packed ones; raises UsageError for others."""
     if not isinstance(examples, CodedExamples):
         raise UsageError(f"examples must have packed tokens, got those of {examples.family.name}")
     return examples
@@ -445,9 +444,9 @@ def as_coded(examples: Examples) -> CodedExamples:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reduced:
-    """z of the examples with z_0 = -1, packed (n, words) with coordinate 0 cleared, and codes (n,).
+    """The informative examples: packed z (n, words) with bit 0 cleared, and codes (n,).
 
-    values: (n,) float64, the factor of the label less its public part.
+    values: (n,) float64, the factor of the label minus the baseline's factor.
     """
 
     words: NDArray[np.uint64]
@@ -459,20 +458,20 @@ class Reduced:
         return len(self.codes)
 
     def z(self) -> NDArray[np.float64]:
-        """Unpack z: (n, d) of +-1, coordinate 0 being +1."""
+        """Unpack z to entries +-1: (n, d), with coordinate 0 set to +1."""
         return tokens.unpack(self.words, self.d).astype(np.float64)
 
     def signs(self) -> NDArray[np.int8]:
-        """Unpack z without coordinate 0: (n, d - 1) of +-1."""
+        """Unpack z without coordinate 0: entries +-1, (n, d - 1)."""
         return tokens.unpack(self.words, self.d)[:, 1:]
 
 
 def reduce(examples: Examples) -> Reduced:
-    """Keep the examples whose label is unknown; raises UsageError for families without such.
+    """Keep the informative examples; raises UsageError for families without codes.
 
     >>> from instances import parse
-    >>> found = reduce(parse("lwr:n=2,q=4,p=2,secret=binary").instance(0).examples(0, 100))
-    >>> found.z().shape == (len(found), 5), set(found.values.tolist())
+    >>> reduced = reduce(parse("lwr:n=2,q=4,p=2,secret=binary").instance(0).examples(0, 100))
+    >>> reduced.z().shape == (len(reduced), 5), set(reduced.values.tolist())
     (True, {1.0, -1.0})
     """
     packed = as_coded(examples)

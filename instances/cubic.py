@@ -1,7 +1,7 @@
 """Linear attention is a cubic map: F(X)[a] = sum_{p,j,l} x_ap S_jl T[p,j,l], S = X^T X.
 
-T[p,j,l] is the part of sum_i Theta_i[p,j] W_i[l] that is symmetric in j and l: all that the outputs
-depend on, whatever the number of heads.
+T[p,j,l] is the part of sum_i Theta_i[p,j] W_i[l] that is symmetric in j and l. The outputs depend
+on T alone, for any number of heads.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def coefficients(theta: Array, w: Array) -> Array:
-    """Multiply heads out to the coefficients T: (m, d, d) twice -> (d, d, d, d), symmetric in j, l.
+    """Compute T from the heads: two arrays (m, d, d) -> (d, d, d, d), symmetric in j and l.
 
     >>> coefficients(np.eye(1)[None], np.full((1, 1, 1), 3.0)).ravel().tolist()
     [3.0]
@@ -31,7 +31,7 @@ def evaluate(cubic: Array, x: Array) -> Array:
     """
     d = x.shape[2]
     gram = (x.transpose(0, 2, 1) @ x).reshape(len(x), d * d)
-    # Over j and l first: a (d, d) matrix for each example, which its tokens share.
+    # Sum over j and l first: it gives one (d, d) matrix for all tokens of an example.
     by_pair = cubic.transpose(1, 2, 0, 3).reshape(d * d, d * d)
     return np.asarray(x @ (gram @ by_pair).reshape(-1, d, d))
 

@@ -1,7 +1,7 @@
 """Families whose labels are real numbers: dense tokens and labels, boolean or gaussian.
 
-A member is a layer of random weights, whose secret is what these are drawn from, 256 random bits,
-unless a family says what else it is. Label noise is normal with mean 0, independent in every entry.
+A member is a layer of random weights. Its secret is the 256 random bits that the weights are drawn
+from, unless the family defines it otherwise. Label noise is normal, independent in every entry.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from instances.tokens import TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
-_REPEATED = 32  # the same, of chosen inputs: they are often asked for one by one
+_CHOSEN_BLOCK = 32  # the same for inputs that a learner chooses, often one at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,17 +36,17 @@ class DenseExamples(Examples):
 
     @cached_property
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """x, packed as words where it is boolean, and y."""
+        """The arrays to store: x, packed as words if it is boolean, and y."""
         if self.family.tokens == "boolean":
             return {"words": tokens.pack(self.x), "y": self.y}
         return {"x": self.x, "y": self.y}
 
 
 class Dense(Family):
-    """A family of layers; a subclass gives the fields below and `build`, for random weights.
+    """A family of layers; a subclass defines the fields below and `build`, for random weights.
 
-    Other ones give `draw` and `made`, for other secrets, `label` where there is a formula, `reach`
-    where heads cancel, and `disturbed` with `mean` and `error_rate` for another noise.
+    A subclass with other secrets defines `draw` and `layer_of`. It may define `label` by a formula,
+    `reach` if heads cancel, and `disturbed`, `mean` and `error_rate` for another noise.
     """
 
     label_text: ClassVar[str] = (
@@ -71,37 +71,37 @@ class Dense(Family):
 
     @property
     def hardness(self) -> Hardness:
-        """None is known."""
+        """No lower bound is known."""
         nothing = "no bound from below is claimed"
         return Hardness(evidence="none", proved=nothing, easy=self.easy)
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
-        """Draw the layer of a member whose secret is 256 bits; else `made` makes it."""
-        raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
+        """Draw the layer of a member whose secret is 256 bits."""
+        raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `layer_of`")
 
     @property
     def layer_heads(self) -> int:
-        """m."""
+        """The number of heads, m."""
         return self.m
 
     @property
     def size(self) -> int | None:
-        """None: a continuum."""
+        """None, as members are a continuum."""
         return None
 
     @property
     def token_text(self) -> str:
-        """The law of the tokens in words."""
+        """The distribution of the tokens, in words."""
         return self.law.text
 
     @property
     def law(self) -> TokenLaw:
-        """The law of the tokens."""
+        """The distribution of the tokens."""
         return TokenLaw(kind=self.tokens, d=self.d)
 
     @property
     def bytes_per_example(self) -> int:
-        """Labels in float64; tokens packed or in float64."""
+        """The bytes of the labels in float64 and of the tokens, packed or in float64."""
         token = 8 * (tokens.words_per_token(self.d) if self.tokens == "boolean" else self.d)
         return self.k * (token + 8 * self.d)
 
@@ -110,36 +110,36 @@ class Dense(Family):
         return (int.from_bytes(rng.bytes(32), "little"),)
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Make the layer of a secret, or find it where it was made before."""
+        """Return the layer of a secret, from a cache if it was made before."""
         require_memory(64 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
         return _dense_layer(self, secret)
 
     def layer_of(self, secret: Secret) -> AttentionLayer:
-        """Make the layer of a secret: here its 256 bits draw the weights."""
+        """Make the layer of a secret: by default its 256 bits seed the weights."""
         return self.build(generator(self.number(secret), "weights", self.name))
 
     def number(self, secret: Secret) -> int:
-        """Return the 256 bits that a secret is; raises UsageError for other secrets."""
+        """Return the 256-bit number of a secret; raises UsageError for other secrets."""
         good = len(secret) == 1 and 0 <= secret[0] < 1 << 256
         require(good, "a secret of this family is one number of 256 bits")
         return secret[0]
 
     def reach(self, secret: Secret) -> float:
-        """Bound every row of F less what is `beside`, over the longest token, cut by `reached`."""
+        """Bound each row of F - `beside`, divided by the largest token length in `reached`."""
         return row_reach(self.layer(secret))
 
     @property
     def reached(self) -> tuple[slice, TokenLaw]:
-        """The coordinates of tokens whose length bounds the rows of F, and their law: here, all."""
+        """The token coordinates that F depends on in `reach`, and their distribution: here, all."""
         return slice(None), self.law
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
-        """Bound how far a member's layer may be from `computed` by rounding: as for codes."""
+        """Bound how far rounding may take a member's layer from `computed`."""
         return 1e-12 * max(1.0, row_reach(layer) / 200)
 
     @property
     def error_rate(self) -> float:
-        """The probability that noise changes a label, or more: normal noise changes each."""
+        """A bound on the probability that noise changes a label: normal noise changes every one."""
         return float(self.noise > 0)
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
@@ -149,16 +149,16 @@ class Dense(Family):
     label = mean
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Zero: with every layer its negative is as likely."""
+        """Return the baseline, zero: a layer and its negative have the same probability."""
         return np.zeros(x.shape, np.float64)
 
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> DenseExamples:
-        """Draw tokens, label them block by block, add noise."""
+        """Draw examples start .. start+count-1 of a stream, labelled in whole blocks."""
         shape = (count, self.k, self.d)
         noise = BitStream(key(seed, "noise", axis))
         x = np.empty(shape, np.int8 if self.tokens == "boolean" else np.float64)
         y = np.empty(shape)
-        # Products of matrices round by their shapes: whole blocks give the same bits for any cut.
+        # Rounding depends on the shape of a product: whole blocks round alike for any cut.
         for first, inner, outer in _blocks(start, start + count, _BLOCK):
             drawn = self.inputs(seed, axis, first, _BLOCK)
             x[outer], y[outer] = drawn[inner], self.label(secret, drawn)[inner]
@@ -173,21 +173,21 @@ class Dense(Family):
         return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
 
     def questions(self, x: Any) -> NDArray[Any]:
-        """Check tokens that a learner chooses: all but for what is `fixed`."""
+        """Check tokens that a learner chose; entries of `fixed` must have their value."""
         return tokens.chosen(x, self, self.tokens == "boolean", self.fixed)
 
     @property
     def fixed(self) -> tuple[tuple[int, int, float], ...]:
-        """Token, coordinate and value of entries that all examples share: a constant."""
+        """Token, coordinate and value of the entries that are the same in all examples."""
         return tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.law.constant else ()
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Evaluate the labels of chosen inputs, in whole blocks by their places, and add noise."""
+        """Label inputs that a learner chose, in whole blocks of the stream, and add noise."""
         y = np.empty(x.shape)
-        for _, inner, outer in _blocks(start, start + len(x), _REPEATED):
-            block = np.repeat(x[outer][:1], _REPEATED, axis=0)
+        for _, inner, outer in _blocks(start, start + len(x), _CHOSEN_BLOCK):
+            block = np.repeat(x[outer][:1], _CHOSEN_BLOCK, axis=0)
             block[inner] = x[outer]
             y[outer] = self.label(secret, block)[inner]
         if self.noise:
@@ -199,7 +199,7 @@ class Dense(Family):
         return self.law.draw(BitStream(key(seed, "tokens", axis)), start, count, self.k)
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> DenseExamples:
-        """Check tokens and labels: names, shapes, finite numbers, spare bits."""
+        """Make examples from stored tokens and labels; raises ValueError for invalid ones."""
         shape, packed = (count, self.k, self.d), self.tokens == "boolean"
         width = tokens.words_per_token(self.d)
         drawn, y = tokens.stored(
@@ -210,26 +210,26 @@ class Dense(Family):
             y=(np.float64, shape),
         )
         x = tokens.unpack(drawn, self.d) if packed else drawn
-        for what, values in (("tokens", x), ("labels", y)):
+        for name, values in (("tokens", x), ("labels", y)):
             if not np.isfinite(values).all():
-                raise ValueError(f"has {what} that are not finite")
+                raise ValueError(f"has {name} that are not finite")
         return DenseExamples(family=self, x=x, y=y)
 
 
 def require_dense(family: Family) -> Dense:
-    """Narrow a family to one of real labels; raises UsageError for others."""
+    """Return a family as one with real labels; raises UsageError for others."""
     return family if isinstance(family, Dense) else family.refuse("real_labels")
 
 
 def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, slice, slice]]:
-    """Cover start .. stop-1 by whole blocks: the first of each, what is in it, and its place."""
+    """Cover start .. stop-1 by whole blocks: the first index, slice in the block, slice in all."""
     for first in range(start - start % size, stop, size):
         low, high = max(start, first), min(stop, first + size)
         yield first, slice(low - first, high - first), slice(low - start, high - start)
 
 
 def row_reach(layer: AttentionLayer) -> float:
-    """Bound every row of a softmax layer by reach times the longest token: sum |W_i|_op."""
+    """Return sum |W_i|_op: a row of a softmax layer is at most this times the longest token."""
     return float(sum(np.linalg.norm(w, 2) for w in layer.w))
 
 

@@ -1,16 +1,16 @@
 """Gaussian tokens with a hidden direction: a sign of <w, x_1 - x_2> without low Hermite parts.
 
-Coordinate 0 is the public position, +1 in the first token and -1 in the second; all others are
+Coordinate 0 is the public position, +1 in the first token and -1 in the second. All others are
 standard normal, and u = <w, x_1 - x_2>/sqrt(2) for the hidden unit vector w, which is 0 at
 coordinates 0 and 1. Heads Theta_i = (kappa/sqrt(2)) e_0 w^T - (kappa t_i/2) e_0 e_0^T, W_i = a_i
 e_1 e_1^T mix coordinate 1 of both tokens by G(u) = sum_i a_i tanh(kappa (u - t_i)/2), to which one
 more head adds 1 for an even m. A label is this layer with the sign of G for G: coordinate 1 of the
 token itself or of the other one.
 
-`thresholds` are the m places where a function of values -1 and +1 has to change its sign to have no
-Hermite coefficient below degree m [HR65]; the a_i are -1 and +1 in turn. So the sign is even or odd
-with m, and +1 far out. Thresholds are computed in ball arithmetic and rounded to float64 once, so
-that every machine has the same.
+`thresholds` are the m points at which a function of values -1 and +1 must change its sign to have
+no Hermite coefficient below degree m [HR65]. The a_i alternate between -1 and +1. So the sign is an
+even or odd function, like m, and +1 for large u. Thresholds are computed in ball arithmetic and
+rounded to float64 once, so that every machine has the same.
 """
 
 import math
@@ -36,15 +36,18 @@ Array = NDArray[np.float64]
 Ball = Any  # flint.arb: the package has no types
 MAX_M = 24  # thresholds
 _BITS = 160
-_CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of Newton's last step; an interval
-_CELLS = 1 << 11  # of a quarter turn
-_SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
+_NEWTON_TOLERANCE = arb(2) ** -100  # Newton's method ends with a step below it
+_INTERVAL = arb(2) ** -40  # the first half-width of an interval about a threshold
+_CELLS = 1 << 11  # of the integral over a quarter turn
+_ROUNDING = arb(2) ** -60  # added to a coefficient; less than float64 resolves
 _SATURATED = 20.0  # tanh of it is 1 in float64
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alternating:
-    """Signs that change at thresholds, in increasing order, and heads that do so with slope kappa.
+    """A sign that alternates at thresholds, and its approximation by heads of slope kappa.
+
+    places: the thresholds, in increasing order.
 
     >>> g = Alternating(kappa=100.0, places=thresholds(3))
     >>> u = np.array([-2.0, -1.0, 1.0, 2.0])
@@ -57,28 +60,28 @@ class Alternating:
 
     @property
     def amplitudes(self) -> tuple[float, ...]:
-        """The a_i: -1 and +1 in turn, the last +1."""
+        """The a_i, alternating between -1 and +1; the last is +1."""
         return tuple(float((-1) ** i) for i in reversed(range(len(self.places))))
 
     @property
     def constant(self) -> float:
-        """What is added to the sum of heads: 1 for an even number of them, else 0."""
+        """The constant added to the sum of heads: 1 for an even number of heads, else 0."""
         return 1.0 - len(self.places) % 2
 
     def signs(self, u: Array) -> Array:
-        """The function of values -1 and +1."""
+        """Evaluate the sign: (...) -> (...), of values -1 and +1."""
         passed = np.searchsorted(np.array(self.places), u, side="right")
         return np.where((len(self.places) - passed) % 2, -1.0, 1.0)
 
     def __call__(self, u: Array) -> Array:
-        """The sum of heads and the constant."""
+        """Evaluate the sum of heads and the constant: (...) -> (...)."""
         out = np.full(u.shape, self.constant)
         for t, a in zip(self.places, self.amplitudes, strict=True):
             out += a * np.tanh(self.kappa * (u - t) / 2)
         return out
 
     def sign_correlations(self, r: Array) -> Array:
-        """E s(u) s(u') of standard normal u and u' of correlations r, s the signs, to 1e-7.
+        """Compute E s(u) s(u') to 1e-7 for the sign s and standard normal u, u' of correlation r.
 
         E s = 0, and by d Pr[u > a, u' > b]/dr = phi_2(a, b) the derivative in the angle asin r is
         sum_ij (-1)^(i-j) 2/pi exp(-(t_i^2 - 2 r t_i t_j + t_j^2) / (2 - 2 r^2)). It is even or odd.
@@ -103,7 +106,7 @@ class Alternating:
 
     @property
     def misread(self) -> float:
-        """Bound the probability that the sum has another sign than `signs`, in two digits.
+        """An upper bound, of two digits, on Pr[the sum of heads has another sign than `signs`].
 
         Times prod (x + e^(kappa t_i)) it is a polynomial of degree m in x = e^(kappa u), so it has
         at most m zeros: one in each interval about a threshold at whose ends its signs differ.
@@ -115,7 +118,7 @@ class Alternating:
         room = min((b - a for a, b in pairwise(self.places)), default=1.0) / 2
         with ctx.workprec(_BITS):
             for i, t in enumerate(map(arb, self.places)):
-                sign, near = (-1) ** (len(self.places) - i - 1), _NEAREST
+                sign, near = (-1) ** (len(self.places) - i - 1), _INTERVAL
                 while not (self._ball(t + near) * sign > 0 > self._ball(t - near) * sign):
                     near *= 2
                     if near >= room:
@@ -135,9 +138,9 @@ class Alternating:
         """
         m = len(self.places)
         with ctx.workprec(_BITS):
-            # What is even or odd with m, exactly, has no coefficients of the other degrees.
+            # The sign is exactly even or odd, like m: coefficients of the other degrees are 0.
             sizes = (abs(_coefficient(k, self.places)) / arb(k).fac().sqrt() for k in range(m))
-            bounds = [(size + _SLACK) ** 2 for size in sizes]
+            bounds = [(size + _ROUNDING) ** 2 for size in sizes]
             return tuple(
                 _rounded_up(bound) if (m - k) % 2 == 0 else Fraction(0)
                 for k, bound in enumerate(bounds)
@@ -152,7 +155,7 @@ class Alternating:
 def thresholds(m: int) -> tuple[float, ...]:
     """Find the m thresholds, in increasing order, by Newton's method.
 
-    They are t_1 .. t_r > 0, their negatives, and 0 for an odd m: r equations in as many unknowns.
+    They are t_1 .. t_r > 0, their negatives, and 0 for an odd m: r equations in r unknowns.
 
     >>> [round(t, 4) for t in thresholds(4)]
     [-1.5947, -0.509, 0.509, 1.5947]
@@ -161,7 +164,7 @@ def thresholds(m: int) -> tuple[float, ...]:
         odd, start = m % 2, 0.97 * np.polynomial.hermite.hermgauss(m)[0]
         t, step = [arb(float(v)) for v in start if v > 1e-9], arb(1)
         signs = [4 * (-1) ** (len(t) - i) for i in range(1, len(t) + 1)]
-        while t and not step < _CLOSE:
+        while t and not step < _NEWTON_TOLERANCE:
             places = (*(-v for v in reversed(t)), *([arb(0)] * odd), *t)
             missing = [[-_coefficient(k, places)] for k in range(odd, m, 2)]
             slopes = [
@@ -188,14 +191,14 @@ def hermite(highest: int, u: Ball) -> list[Ball]:
 
 
 def density(u: Ball) -> Ball:
-    """The density of a standard normal number."""
+    """Evaluate the standard normal density."""
     return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
 
 
 def _coefficient(k: int, places: Sequence[Any]) -> Ball:
-    """E s H_k of the sign s that changes at places and is 1 beyond them.
+    """Compute E s H_k for the sign s that changes at `places` and is 1 beyond the last.
 
-    Each place t adds 2 (-1)^.. phi(t) H_(k-1)(t), or for k = 0 as much of the mass above it.
+    A place t contributes +-2 phi(t) H_(k-1)(t), and for k = 0 +-2 times the mass above it.
     """
     t, last = [arb(v) for v in places], len(places) - 1
     jumps = [2 * (-1) ** (last - i) for i in range(len(t))]
@@ -205,7 +208,7 @@ def _coefficient(k: int, places: Sequence[Any]) -> Ball:
 
 
 def _rounded_up(value: Ball) -> Fraction:
-    """Round up to three digits."""
+    """Round a positive number up to three digits."""
     size = math.floor(math.log10(float(value.upper()))) - 2
     digits = int((value * arb(10) ** -size).upper().ceil().unique_fmpz())
     return Fraction(digits) * Fraction(10) ** size
@@ -219,8 +222,8 @@ def _dot(left: Iterable[Ball | int], right: Iterable[Ball]) -> Ball:
 class Direction(Dense):
     """Layers whose labels hide a direction in d - 2 dimensions; raises UsageError out of range.
 
-    m: the sign of G changes m times and has no Hermite coefficient below degree m. Labels show it,
-    and noise flips it at a rate. kappa: the slope of the heads.
+    m: the sign of G changes m times and has no Hermite coefficient below degree m. Labels contain
+    this sign. noise: the rate at which it is flipped. kappa: the slope of the heads.
 
     >>> instance = Direction(m=4, d=16).instance(0)
     >>> instance.layer().m, instance.examples(0, 5).y.shape
@@ -248,11 +251,11 @@ class Direction(Dense):
 
     @cached_property
     def response(self) -> Alternating:
-        """G, and its sign."""
+        """The function G of u, and its sign."""
         return Alternating(kappa=self.kappa, places=thresholds(self.m))
 
     def problem(self) -> dict[str, Any]:
-        """The dimensions, and bounds on the low Hermite coefficients of what the labels show."""
+        """The dimension, bounds on the low Hermite coefficients of the sign, and the noise."""
         return {
             "kind": "direction",
             "dimension": self.d - 2,
@@ -267,19 +270,19 @@ class Direction(Dense):
     )
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""
+        """Evaluate the sign of G, which every label contains: (n, 2, d) -> (n, 1)."""
         return self.response.signs(self.hidden(secret, x))[:, None]
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
         """Correlate signs of members by the cosines of their directions: (M, M)."""
-        rows = np.stack([self.direction(one) for one in members])
+        rows = np.stack([self.direction(secret) for secret in members])
         out = self.response.sign_correlations(rows @ rows.T)
         np.fill_diagonal(out, 1.0)
         return out
 
     @property
     def layer_heads(self) -> int:
-        """m, and one that is constant for an even m."""
+        """The number of heads: m, and a constant head if m is even."""
         return self.m + (self.m % 2 == 0)
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
@@ -291,7 +294,7 @@ class Direction(Dense):
     fixed = ((0, 0, 1.0), (1, 0, -1.0))  # the positions
 
     def direction(self, secret: Secret) -> Array:
-        """Draw the w of a secret, (d,): uniform where it may be."""
+        """Return the w of a secret: (d,), a uniform unit vector in coordinates 2 .. d-1."""
         return _direction(self.d, self.number(secret))
 
     def layer_of(self, secret: Secret) -> AttentionLayer:
@@ -306,11 +309,11 @@ class Direction(Dense):
         return AttentionLayer(theta=theta, w=values)
 
     def hidden(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """u of tokens: (n, 2, d) -> (n,)."""
+        """Compute u of tokens: (n, 2, d) -> (n,)."""
         return np.asarray((x[:, 0] - x[:, 1]) @ self.direction(secret) / math.sqrt(2))
 
     def computed(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """Evaluate by the formula what the layer computes: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate by its formula the function of the layer: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.response(self.hidden(secret, x)))
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
@@ -318,15 +321,15 @@ class Direction(Dense):
         return self.labelled(x, self.response.signs(self.hidden(secret, x)))
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """Evaluate F = E[Y|X]: the sign drawn towards 0 by 1 - 2 noise."""
+        """Evaluate F = E[Y|X], with the sign times 1 - 2 noise."""
         return self.labelled(x, self._fade * self.response.signs(self.hidden(secret, x)))
 
     def known(self, x: NDArray[Any]) -> Array:
-        """Average over all directions: for an even m a function of the length of x_1 - x_2."""
+        """Evaluate the baseline, the mean of F over all directions: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.expected(x))
 
     def expected(self, x: NDArray[Any]) -> Array:
-        """Average what stands for G over all directions: (n, 2, d) -> (n,)."""
+        """Average the noisy sign over all directions, 0 for odd m: (n, 2, d) -> (n,)."""
         if self.m % 2:
             return np.zeros(len(x))
         from scipy.special import betainc  # which few commands need
@@ -344,7 +347,7 @@ class Direction(Dense):
         return float(1 - 2 * self.noise)
 
     def labelled(self, x: NDArray[Any], values: Array) -> Array:
-        """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""
+        """Make labels of tokens with numbers (n,) in place of G: (n, 2, d) -> (n, 2, d)."""
         out = np.zeros(x.shape)
         weight = (1 + values[:, None]) / 2  # of the token itself
         out[:, :, 1] = weight * x[:, :, 1] + (1 - weight) * x[:, ::-1, 1]
@@ -361,16 +364,16 @@ class Direction(Dense):
         return float(self.noise)
 
     def reach(self, secret: Secret) -> float:
-        """Bound rows by the larger of both entries that are read."""
+        """Return 1, as a row is at most the larger of the two entries that the layer reads."""
         return 1.0
 
     @property
     def reached(self) -> tuple[slice, TokenLaw]:
-        """Coordinate 1 alone is read."""
+        """Coordinate 1, which alone bounds the labels, and its distribution."""
         return slice(1, 2), TokenLaw(kind="gaussian", d=1)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
-        """Rounding grows with the slope of the heads."""
+        """Bound the rounding error, which grows with the slope of the heads."""
         return super().layer_tolerance(layer) * max(1.0, self.kappa / 100)
 
 

@@ -1,6 +1,6 @@
-"""Reading and writing with care: a file is written beside its name and renamed into place.
+"""Safe reading and writing: a file is written under a temporary name and renamed into place.
 
-Nothing is ever unpickled. What is damaged or foreign is refused with its name and what is wrong.
+Nothing is ever unpickled. A damaged or foreign file is refused with its name and the reason.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ import msgspec
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.text import cut
 
-SECRET = "hardness-secret/1"  # the one format that is never taken for another
+SECRET = "hardness-secret/1"  # for which `require_format` has its own message
 
-MAKERS = {
+MAKERS = {  # the command that writes each format
     "hardness-results": "`hardness compare`",
     "hardness-certificate": "`hardness certify`",
     "hardness-stress": "`hardness stress`",
@@ -33,9 +33,9 @@ MAKERS = {
 
 @contextlib.contextmanager
 def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
-    """Open a regular file, of at most `size` bytes, and never wait for one.
+    """Open a regular file of at most `size` bytes, without waiting for a pipe or device.
 
-    Raises UsageError for what is not there or is no file, and DamagedFile.
+    Raises UsageError for a missing file or a folder, and DamagedFile.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
@@ -74,9 +74,9 @@ def read_text(path: Path, size: int) -> str:
 
 
 def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
-    """Read the JSON object of a file, or of its content if that was read.
+    """Read the JSON object of a file; content: its bytes, if they were read before.
 
-    Raises UsageError for a file that is not there, and DamagedFile.
+    Raises UsageError for a missing file, and DamagedFile.
     """
     content = read_bytes(path) if content is None else content
     try:
@@ -88,10 +88,10 @@ def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
     return data
 
 
-def shown(value: Any, limit: int = 40) -> str:
-    """Quote what stands in a file: one line, its control and direction characters as escapes, cut.
+def quoted(value: Any, limit: int = 40) -> str:
+    """Quote a value from a file in one short line, with control characters as escapes.
 
-    >>> shown("no" + chr(27) + "[31m"), shown([1] * 100), shown(10**400), shown(True)
+    >>> quoted("no" + chr(27) + "[31m"), quoted([1] * 100), quoted(10**400), quoted(True)
     ("'no\\\\x1b[31m'", 'a list', 'an integer of 1329 bits', 'true')
     """
     if isinstance(value, str):
@@ -144,7 +144,7 @@ def in_words(refusal: str) -> str:
 
 
 def one_line(error: BaseException, limit: int = 120) -> str:
-    """Write what went wrong in one short line of printable characters.
+    """Write the message of an error as one short line of printable characters.
 
     >>> one_line(ValueError("no\\n number: \\u202e"))
     'no number: ?'
@@ -156,7 +156,7 @@ def one_line(error: BaseException, limit: int = 120) -> str:
 
 
 def digest(data: Any) -> str:
-    """Compute the SHA-256 of JSON data, written in one way: keys sorted, no spaces.
+    """Compute the SHA-256 of JSON data in a canonical form: keys sorted, no spaces.
 
     >>> digest({"b": 1, "a": [2]}) == digest({"a": [2], "b": 1})
     True
@@ -166,38 +166,38 @@ def digest(data: Any) -> str:
 
 
 def require_format(data: dict[str, Any], expected: str, path: Path) -> None:
-    """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
+    """Refuse a file of another format or version; raises DamagedFile, UsageError for a secret."""
     name = data.get("format")
     if name == expected:
         return
     if isinstance(name, str) and name.partition("/")[0] == expected.partition("/")[0]:
-        raise DamagedFile(f"{path} has format {shown(name)}: this version reads {expected}")
+        raise DamagedFile(f"{path} has format {quoted(name)}: this version reads {expected}")
     if name == SECRET:
         raise UsageError(f"{path} is the secret part of an instance: {expected} is wanted")
-    refusal = f"{path} has format {shown(name)}: {expected} is wanted"
+    refusal = f"{path} has format {quoted(name)}: {expected} is wanted"
     maker = MAKERS.get(expected.partition("/")[0])
     raise DamagedFile(f"{refusal}, which {maker} writes" if maker else refusal)
 
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
-    """Write JSON in a stable form; raises AlreadyExists."""
+    """Write a JSON file with indent 1; raises AlreadyExists."""
     write_bytes(path, f"{json.dumps(data, indent=1, allow_nan=False)}\n".encode(), force, mode)
 
 
 def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) -> None:
-    """Write a text file beside its name and rename it into place; raises AlreadyExists."""
+    """Write a text file under a temporary name and rename it; raises AlreadyExists."""
     write_bytes(path, text.encode("utf-8"), force, mode)
 
 
 def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o666) -> None:
-    """Write bytes beside their name and rename them into place; raises AlreadyExists."""
+    """Write a file under a temporary name and rename it; raises AlreadyExists."""
     refuse_existing(path, force)
     with atomic_write(path, mode) as draft:
         draft.write_bytes(content)
 
 
-def _stands(path: Path, subject: str) -> bool:
-    """Return whether something is in the way of an output; raises AlreadyExists for a link."""
+def _exists(path: Path, subject: str) -> bool:
+    """Return whether the name of an output is taken; raises AlreadyExists for a link."""
     # `lstat` raises for a name that is too long: `exists` would say that nothing is there.
     with os_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if stat.S_ISLNK(path.lstat().st_mode):
@@ -207,11 +207,11 @@ def _stands(path: Path, subject: str) -> bool:
 
 
 def refuse_existing(path: Path, force: bool | None = False) -> None:
-    """Keep what stands at an output's name unless forced, or always; raises AlreadyExists.
+    """Refuse to replace an existing output unless `force` is true; raises AlreadyExists.
 
-    force: None where nothing replaces it.
+    force: None if there is no option --force, which the message then does not offer.
     """
-    if not _stands(path, "file"):
+    if not _exists(path, "file"):
         return
     if path.is_dir():
         raise AlreadyExists(f"{path} is a folder: give the name of a file")
@@ -223,7 +223,7 @@ def refuse_existing(path: Path, force: bool | None = False) -> None:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Say before any work that an output cannot be written; raises ToolkitError."""
+    """Raise ToolkitError, before any work, if an output cannot be written."""
     folder = path.absolute().parent
     while not folder.exists():
         if folder.is_symlink():
@@ -236,9 +236,9 @@ def refuse_unwritable(path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic_write(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Give a name in the same folder, and rename it to `path` if all goes well.
+    """Give a temporary name in the same folder, and rename it to `path` on success.
 
-    The file gets `mode` less the umask: 0o600 for what is secret.
+    The file gets `mode` minus the umask; secrets use 0o600.
     """
     with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +248,7 @@ def atomic_write(path: Path, mode: int = 0o666) -> Iterator[Path]:
             yield draft
             mask = os.umask(0o077)
             os.umask(mask)
-            draft.chmod(mode & ~mask)  # safetensors makes a file of its own
+            draft.chmod(mode & ~mask)  # safetensors replaces the draft by a new file
             os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
@@ -256,10 +256,10 @@ def atomic_write(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]:
-    """Give a folder to fill, and rename it to `path` if all goes well.
+    """Give a temporary folder to fill, and rename it to `path` on success.
 
-    An existing folder is kept; with `force` it is replaced if all that it holds has names of
-    `ours`, which are patterns, the first being a file that must be there.
+    An existing folder is kept. With `force` it is replaced if all its files match a pattern of
+    `ours`; the first of these names a file that must exist in it.
     """
     refuse_foreign(path, force, ours)
     with os_errors(path):
@@ -279,8 +279,8 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
 
 
 def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
-    """Keep a folder unless forced, and one with anything foreign in it always."""
-    if not _stands(path, "folder"):
+    """Raise AlreadyExists for an existing folder without `force`, or with foreign files."""
+    if not _exists(path, "folder"):
         return
     if not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
@@ -293,7 +293,7 @@ def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def os_errors(path: Path) -> Iterator[None]:
-    """Turn what goes wrong in writing into one line; raises ToolkitError."""
+    """Turn an OSError of writing into a ToolkitError of one line."""
     try:
         yield
     except OSError as error:
@@ -302,12 +302,12 @@ def os_errors(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def damage(path: Path) -> Iterator[None]:
-    """Turn what goes wrong in reading a file's fields into DamagedFile with its name."""
+    """Turn an error in reading a file's fields into a DamagedFile with its name."""
     try:
         yield
     except DamagedFile:
         raise
-    except UsageError as error:  # what it names is unknown or withdrawn
+    except UsageError as error:  # a name in the file is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"it lacks {one_line(error)}" if type(error) is KeyError else one_line(error)

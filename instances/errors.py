@@ -1,4 +1,4 @@
-"""What can go wrong, each with the exit code of the command line; a message is one line."""
+"""The errors of the toolkit, each with its exit code; a message is one line."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from instances.text import cut
 
-_LONGEST, _QUOTED = 1000, 100  # characters of a message, and of what it quotes
+_MESSAGE_LENGTH, _QUOTE_LENGTH = 1000, 100  # characters of a message, and of a name quoted in it
 
 
 class ToolkitError(Exception):
@@ -17,10 +17,12 @@ class ToolkitError(Exception):
     exit_code = 1
 
     def __init__(self, message: object = "") -> None:
-        """Put the message on one line, and leave out the middle of what it quotes at length."""
+        """Put the message on one line, and cut out its middle if it is too long."""
         line = cut(str(message), sys.maxsize)
-        half = _LONGEST // 2
-        super().__init__(line if len(line) <= _LONGEST else f"{line[: half - 1]}…{line[-half:]}")
+        half = _MESSAGE_LENGTH // 2
+        if len(line) > _MESSAGE_LENGTH:
+            line = f"{line[: half - 1]}…{line[-half:]}"
+        super().__init__(line)
 
 
 class UsageError(ToolkitError, ValueError):
@@ -54,7 +56,7 @@ def require(condition: bool, message: str) -> None:
 def unknown(subject: str, name: str, known: Iterable[str], listed: str = "") -> UsageError:
     """Build the error for an unknown name, with the nearest known one.
 
-    listed is what lists the names, said in place of names that are too many for a line.
+    listed: a command that lists the names, for the message to give in place of the names.
 
     >>> str(unknown("family", "partiy", ["parity"]))
     "unknown family 'partiy': did you mean 'parity'? known: parity"
@@ -63,10 +65,10 @@ def unknown(subject: str, name: str, known: Iterable[str], listed: str = "") -> 
     """
     if gone := withdrawn(subject.removesuffix(" or catalog name"), name):
         return UsageError(gone)
-    names, shown = sorted(known), cut(name, _QUOTED)
+    names, shown = sorted(known), cut(name, _QUOTE_LENGTH)
     if not names:
         return UsageError(f"unknown {subject} '{shown}': there are none")
-    near = get_close_matches(name[:_QUOTED], names, n=1, cutoff=0.5)
+    near = get_close_matches(name[:_QUOTE_LENGTH], names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     rest = f"{listed} lists all" if listed else f"known: {', '.join(names)}"
     return UsageError(f"unknown {subject} '{shown}': {hint}{rest}")
@@ -74,8 +76,8 @@ def unknown(subject: str, name: str, known: Iterable[str], listed: str = "") -> 
 
 @cache
 def withdrawn_names() -> Mapping[str, Mapping[str, str]]:
-    """Return what serves instead of names of former versions, by kind: command, family, option."""
-    import tomllib  # where a name is refused, and nowhere else
+    """Return replacements of names of earlier versions, by kind (command, family, option)."""
+    import tomllib  # needed only when a name is refused
 
     table: dict[str, dict[str, str]] = tomllib.loads(
         Path(__file__).with_name("withdrawn.toml").read_text(encoding="utf-8")
@@ -84,7 +86,7 @@ def withdrawn_names() -> Mapping[str, Mapping[str, str]]:
 
 
 def withdrawn(kind: str, name: str) -> str:
-    """Say that a name is gone and what serves instead; empty for a name that never was.
+    """Say that a name is gone and what replaces it; empty for a name that never existed.
 
     >>> withdrawn("command", "challenge"), withdrawn("command", "certify")
     ("the command 'challenge' is gone", '')

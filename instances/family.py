@@ -1,7 +1,7 @@
-"""What a family is, and what an instance of it is: a public part and a secret part.
+"""Families and their instances: an instance has a public part and a secret part.
 
 A family is a set of functions indexed by a secret, with a token distribution and a label noise.
-It never knows which secret was drawn; an Instance does.
+It does not store which secret was drawn; an Instance does.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
 REFERENCE_EXAMPLES = 8
-_ASK_ABOVE_BYTES = 1 << 28
-_CLOSE = 1e-9  # relative: labels of other machines differ by rounding
-OFFERS = {  # what a command may need of a family, and which families have it
+_UNCHECKED_BYTES = 1 << 28  # draws up to this size do not look at the free memory
+_LABEL_TOLERANCE = 1e-9  # relative: labels computed on other machines differ by rounding
+OFFERS = {  # what a command may need from a family, and which families offer it
     "coded": "labels that are codes of a few levels, on two tokens of -1 and +1: take parity, "
     "profile, lwr, lwe or lpn, or derive from instances.coded.Coded",
     "factor": "the labels' unknown factor as a table over z: take a family whose labels are codes, "
@@ -55,8 +55,9 @@ OFFERS = {  # what a command may need of a family, and which families have it
 class Hardness:
     """How hard a family is known to be, and why.
 
-    proved: of which learners, without an assumption, or that nothing is. assumption: that under
-    which all algorithms are slow. easy: what learns it all the same. Either may be empty.
+    proved: for which learners hardness is proved without an assumption, or that nothing is proved.
+    assumption: the assumption under which all algorithms are slow. easy: what learns the family
+    nevertheless. The last two may be empty.
     """
 
     evidence: Literal["exact", "assumption", "none"]
@@ -65,15 +66,15 @@ class Hardness:
     easy: str = ""
 
     @property
-    def why(self) -> str:
-        """All that is known, in words."""
+    def summary(self) -> str:
+        """All three fields in one sentence."""
         on_all = f"for all algorithms: the assumption that {self.assumption}"
         more = [on_all] * bool(self.assumption) + [self.easy] * bool(self.easy)
         return (": " if self.evidence == "none" else "; ").join([self.proved, *more])
 
 
 class Examples(ABC):
-    """Labelled examples: a frozen dataclass of a family and of arrays, an example a row of each.
+    """Labelled examples: a frozen dataclass of a family and arrays with one row per example.
 
     x: the tokens, (n, k, d), int8 where they are -1 or +1, else float64. y: the labels, (n, k, d).
     """
@@ -84,13 +85,13 @@ class Examples(ABC):
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays that it is made of."""
+        """The arrays of the examples, by field name."""
         names = (field.name for field in fields(cast(Any, self)) if field.name != "family")
         return {name: getattr(self, name) for name in names}
 
     @property
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """The arrays that are stored."""
+        """The arrays that files of examples hold, by name."""
         return self.arrays
 
     def __len__(self) -> int:
@@ -102,9 +103,14 @@ class Examples(ABC):
         return replace(cast(Any, self), **parts)
 
     def agrees(self, other: "Examples") -> bool:
-        """Return whether both are the same examples, real numbers up to rounding."""
+        """Return whether both hold the same examples; real numbers may differ by rounding."""
         return self.arrays.keys() == other.arrays.keys() and all(
-            np.allclose(mine, value, _CLOSE, _CLOSE * (1 + np.abs(value).max(initial=0)))
+            np.allclose(
+                mine,
+                value,
+                _LABEL_TOLERANCE,
+                _LABEL_TOLERANCE * (1 + np.abs(value).max(initial=0)),
+            )
             if value.dtype.kind == "f" and mine.shape == value.shape
             else np.array_equal(mine, value)
             for mine, value in zip(self.arrays.values(), other.arrays.values(), strict=True)
@@ -114,50 +120,50 @@ class Examples(ABC):
 class Family(ABC):
     """A family of attention layers: a frozen dataclass, its fields the spec's keys.
 
-    What is abstract here is the core that every family has. What bounds, learners and figures may
-    ask beyond it has a default here: None, or what follows from the core.
+    The abstract methods are the core that every family gives. All else that bounds, learners and
+    figures use has a default: None, or a value computed from the core.
     """
 
     name: ClassVar[str]
     revision: ClassVar[int] = 1  # raised when the same seed gives other examples
-    former: ClassVar[tuple[str, ...]] = ()  # parameters that specs had, on which seeds depend
+    former: ClassVar[tuple[str, ...]] = ()  # parameters of earlier specs; seeds depend on them
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
     label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
 
     k: int  # number of tokens
     d: int  # dimension of a token
-    noise: Fraction  # of the labels; its meaning is the family's
-    noise_known: ClassVar[bool] = True  # False of data of a user, whose labels may hold any
-    rows: ClassVar[int] = 0  # of data of a user: how many tokens have labels, the first; 0: all
+    noise: Fraction  # of the labels; each family defines its meaning
+    noise_known: ClassVar[bool] = True  # False for a user's data, whose labels may have any noise
+    rows: ClassVar[int] = 0  # for a user's data: only the first `rows` tokens have labels; 0: all
 
     def __post_init__(self) -> None:
-        """Refuse parameters out of range, and those that do not fit each other."""
+        """Refuse parameters that are out of range or do not fit each other."""
         require_declared(self)
         self.check()
 
     def check(self) -> None:  # noqa: B027 - most families refuse none
-        """Refuse parameters that do not fit each other; raises UsageError. Here all do."""
+        """Refuse parameters that do not fit each other; raises UsageError. Here: none."""
 
     @property
     @abstractmethod
     def size(self) -> int | None:
-        """The number of members, exactly; None for a continuum."""
+        """The exact number of members; None for a continuum."""
 
     @property
     def kind(self) -> Kind:
-        """The attention in its layers."""
+        """The kind of attention of the layers: softmax or linear."""
         return "softmax"
 
     @property
     @abstractmethod
     def token_text(self) -> str:
-        """The distribution of the tokens, in a word."""
+        """The distribution of the tokens, in words."""
 
     @property
     @abstractmethod
     def layer_heads(self) -> int:
-        """The number of heads of a member's layer, a public number; 0 where nobody knows."""
+        """The number of heads of a member's layer, which is public; 0 if it is unknown."""
 
     @property
     @abstractmethod
@@ -167,14 +173,14 @@ class Family(ABC):
     @property
     @abstractmethod
     def bytes_per_example(self) -> int:
-        """What an example takes in memory and on disk."""
+        """The bytes of memory and disk that one example needs."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a secret."""
 
     def same(self, first: Secret, second: Secret) -> bool:
-        """Return whether two secrets are of the same member: of the same function of the tokens."""
+        """Return whether two secrets give the same member: the same function of the tokens."""
         return first == second
 
     @abstractmethod
@@ -186,33 +192,33 @@ class Family(ABC):
         """Evaluate a member's noiseless label by its formula: (n, k, d) -> (n, k, d)."""
 
     def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate by the formula what the layer is: (n, k, d) -> (n, k, d)."""
+        """Evaluate by its formula the function that the layer computes: (n, k, d) -> (n, k, d)."""
         return self.label(secret, x)
 
     @abstractmethod
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X], what a learner is measured against: (n, k, d)."""
+        """Evaluate F = E[Y|X], with which predictions are compared: (n, k, d) -> (n, k, d)."""
 
     @abstractmethod
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the baseline, the best prediction from the family alone: (n, k, d)."""
 
-    beside_text: ClassVar[str] = ""  # what `beside` is
+    beside_text: ClassVar[str] = ""  # what `beside` evaluates, in words
 
     def beside(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate what a risk takes as given, though it depends on the secret: here, nothing.
+        """Evaluate the part of F that the baseline is given although it is secret; 0 by default.
 
-        A relative risk is over that of the best predictor that knows this and the family.
+        The baseline of a relative risk is the best predictor that knows the family and this part.
         """
         return np.zeros(x.shape, np.float64)
 
     @abstractmethod
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> Examples:
-        """Return examples start .. start+count-1 of a stream, the same however it is cut."""
+        """Return examples start .. start+count-1 of a stream, however it is cut."""
 
     @abstractmethod
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> Examples:
-        """Make `count` examples of stored tensors; raises ValueError for other tensors."""
+        """Make `count` examples from stored tensors; raises ValueError if they do not fit."""
 
     @property
     def spec(self) -> str:
@@ -220,30 +226,30 @@ class Family(ABC):
         return canonical(self, self.name)
 
     def __str__(self) -> str:
-        """Write the spec as people read it: without its defaults."""
+        """Write the spec for people: without parameters at their defaults."""
         return brief(self, self.name)
 
     def members(self) -> Iterator[Secret] | None:
         """List the secrets of all members, each member once, in an order that never changes.
 
-        None where that is not known how; there may be more than anybody can wait for.
+        None if they cannot be listed. The list may be too long to be read to its end.
         """
         return None
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> NDArray[np.float64]:
-        """Correlate the hidden signs of members: (M, M), by default exactly orthogonal ones."""
+        """Return the correlations of members' hidden signs: (M, M), by default the identity."""
         return np.eye(len(members))
 
     def problem(self) -> dict[str, Any] | None:
-        """Pose what a certificate proves: the checker's problem, numbers as int and Fraction.
+        """Return the problem of a certificate in the checker's form, numbers as int or Fraction.
 
-        None where there is no theorem but that of listed functions. Raises UsageError for
-        parameters of which nothing is proved.
+        None if no theorem applies except the one on listed functions. Raises UsageError for
+        parameters about which nothing is proved.
         """
         return None
 
     def certified_as(self) -> "Family":
-        """The family that its certificate names, of the same labels: here itself."""
+        """The family that the certificate names, with the same labels: by default this family."""
         return self
 
     @property
@@ -253,18 +259,18 @@ class Family(ABC):
 
     @property
     def hidden_sets(self) -> "Symmetric | None":
-        """The family of hidden sets that its labels show, perhaps among other heads."""
+        """The family of hidden sets that the labels depend on, perhaps among other heads."""
         return None
 
     @property
     def linear_forms(self) -> "Modular | None":
-        """The family of functions of <a, s> mod q whose labels these are."""
+        """The family of functions of <a, s> mod q that has the same labels."""
         return None
 
-    # Checks tokens (n, k, d) that a learner chooses, whose labels are `answers`; None: it may not.
+    # Checks tokens (n, k, d) that a learner chooses, for `answers`; None: it may not choose any.
     questions: Callable[[Any], NDArray[Any]] | None = None
 
-    # Signs that examples show and that differ from member to member, if labels are no codes.
+    # Signs that examples reveal and that differ between members, if labels are not codes.
     hidden_signs: HiddenSigns | None = None
 
     def lacks(self, offer: str) -> str:
@@ -281,36 +287,36 @@ class Family(ABC):
         raise UsageError(self.lacks(offer))
 
     def to_linear(self, secret: Secret) -> Secret:
-        """Write a member's secret as the s of `linear_forms`: n entries."""
+        """Write a member's secret as the vector s of `linear_forms`: n entries."""
         return secret
 
     def from_linear(self, s: Secret) -> Secret:
-        """Write the s of a member of `linear_forms` as a secret of this family."""
+        """Write a vector s of `linear_forms` as a secret of this family."""
         return s
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Label chosen inputs (n, k, d) of `questions`, with noise start .. start+n-1 of a stream.
+        """Label inputs (n, k, d) that a learner chose, with noise start .. start+n-1 of a stream.
 
-        The stream is that of the axis "values". In any batching the answers are the same.
+        The stream has the axis "values". The answers do not depend on batching.
         """
         self.refuse("questions")
 
     @property
     def default_learners(self) -> tuple[str, ...]:
-        """Learners that a comparison runs where none is named; those that cannot are left out."""
+        """The learners that a comparison runs by default, if they support the family."""
         return ("trivial",)
 
     @property
     def seed_spec(self) -> str:
-        """The spec that seeds depend on: with the parameters that specs had before."""
+        """The spec that seeds depend on: it has the parameters of earlier specs too."""
         name, _, rest = self.spec.partition(":")
         pairs = sorted([*rest.split(","), *self.former])
         return f"{name}:{','.join(pairs)}" if self.former else self.spec
 
     def instance(self, seed: int) -> "Instance":
-        """Draw the instance of a seed: the seed reproduces it, so it is not secret."""
+        """Draw the instance of a seed. Anyone who knows the seed can draw it again."""
         spec = self.seed_spec
         hidden = Hidden(
             secret=tuple(map(int, self.draw(generator(seed, "secret", spec)))),
@@ -358,7 +364,7 @@ class Instance:
 
     @cached_property
     def public(self) -> Public:
-        """The part that may be given away."""
+        """The part that may be published."""
         return Public(
             family=self.family,
             commitments={w: self.hidden.commitment(w) for w in ("secret", "seed")},
@@ -372,7 +378,7 @@ class Instance:
     def examples(self, start: int, count: int, axis: str = "examples") -> Examples:
         """Return examples start .. start+count-1 of a named stream of the instance.
 
-        The same examples however the stream is cut; streams of different axes are independent.
+        They do not depend on how the stream is cut; streams of different axes are independent.
         """
         family = self.family
         require_examples(family, count)
@@ -385,18 +391,18 @@ class Instance:
 
 
 class Source(Protocol):
-    """Where examples come from: an instance, which never ends, or a folder, which does."""
+    """A source of examples: an instance, which is endless, or a folder, which is finite."""
 
     @property
     def family(self) -> Family:
         """The family of the instance."""
 
     def examples(self, start: int, count: int) -> Examples:
-        """Return examples start .. start+count-1, or as many of them as there are."""
+        """Return examples start .. start+count-1, fewer if the source ends before."""
 
 
 def require_examples(family: Family, count: int) -> None:
-    """Refuse to draw examples that memory cannot hold at once; raises TooLarge."""
+    """Refuse to draw more examples than fit in memory at once; raises TooLarge."""
     size = 3 * count * family.bytes_per_example
-    if size > _ASK_ABOVE_BYTES:
+    if size > _UNCHECKED_BYTES:
         require_memory(size, f"{count} examples of {family.spec} at once")

@@ -1,7 +1,7 @@
 """Instances, examples and layers on disk.
 
-A folder holds instance.json (public), secret.json (secret) and shards of packed examples, each with
-a hash of its content.
+A folder contains instance.json (public), secret.json (secret) and shards of packed examples, each
+with a hash of its content.
 """
 
 import hashlib
@@ -27,26 +27,26 @@ from instances.spec import parse_stored, require_stored
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES = (f"hardness-{kind}/1" for kind in ("instance", "examples"))
 _SHARD_BYTES = _REFERENCE_BYTES = 1 << 25
-_OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
+_FOLDER_FILES = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
 
 class Shard(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of examples: its name, how many it holds, the SHA-256 of their bytes."""
+    """One file of examples: its name, the number of examples, and the SHA-256 of their bytes."""
 
     file: Annotated[str, Meta(pattern=r"^examples-[0-9]{5,9}\.(npz|safetensors)\Z")]
     count: Annotated[int, Meta(ge=1)]
     sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
-class _Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """The examples of instance.json."""
+class _StoredExamples(msgspec.Struct, frozen=True, kw_only=True):
+    """The entry `examples` of instance.json: the shards and the number of examples."""
 
     count: int
     shards: tuple[Shard, ...]
 
 
 class _PublicFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What instance.json holds."""
+    """The fields of instance.json."""
 
     format: str = PUBLIC
     spec: str
@@ -56,11 +56,11 @@ class _PublicFile(msgspec.Struct, frozen=True, kw_only=True):
     labels: str
     commitments: dict[str, str]
     reference: dict[str, Any]
-    examples: _Stored
+    examples: _StoredExamples
 
 
 class _SecretFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What secret.json holds."""
+    """The fields of secret.json."""
 
     format: str = SECRET
     spec: str
@@ -71,7 +71,7 @@ class _SecretFile(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Folder:
-    """A folder that `generate` made; `hidden` is None where the secret part is not there."""
+    """A folder that `generate` made; `hidden` is None if it has no secret part."""
 
     path: Path
     public: Public
@@ -90,11 +90,11 @@ class Folder:
 
     @property
     def instance(self) -> Instance | None:
-        """The instance, where the secret part is there."""
+        """The instance; None without the secret part."""
         return Instance(family=self.family, hidden=self.hidden) if self.hidden else None
 
     def examples(self, start: int, count: int) -> Examples:
-        """Read stored examples start .. start+count-1, or as many of them as there are."""
+        """Read stored examples start .. start+count-1, fewer if the folder ends before."""
         parts: list[Examples] = []
         first = 0
         for shard in self.shards:
@@ -109,7 +109,7 @@ class Folder:
         return self.family.restore(tensors, sum(map(len, parts)))
 
     def shard(self, shard: Shard) -> Examples:
-        """Read one shard whole and check it against its hash; raises DamagedFile."""
+        """Read one shard and compare it with its hash; raises DamagedFile."""
         path = self.path / shard.file
         tensors, meta = read_arrays(path)
         require_format(meta or {}, EXAMPLES, path)
@@ -123,34 +123,34 @@ class Folder:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Held(Folder):
-    """Examples of a secret that nobody knows, in memory: what stands where a folder would.
+class MemoryFolder(Folder):
+    """Examples in memory, of an unknown secret, with the interface of a folder.
 
     notes: how they were read, in words.
     """
 
-    held: Examples
+    loaded: Examples
     notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
         """The number of examples."""
-        return len(self.held)
+        return len(self.loaded)
 
     def examples(self, start: int, count: int) -> Examples:
-        """Return examples start .. start+count-1, or as many of them as there are."""
-        return self.held.cut(start, min(start + count, len(self.held)))
+        """Return examples start .. start+count-1, fewer if there are no more."""
+        return self.loaded.cut(start, min(start + count, self.count))
 
     @classmethod
-    def of_examples(cls, path: Path, examples: Examples, **more: Any) -> Self:
-        """Hold examples that were made of a file."""
+    def of_examples(cls, path: Path, examples: Examples, **fields: Any) -> Self:
+        """Wrap examples that were read from the file `path`; fields: further fields by name."""
         reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
         public = Public(family=examples.family, commitments={}, reference=reference)
-        return cls(path=path, public=public, hidden=None, shards=(), held=examples, **more)
+        return cls(path=path, public=public, hidden=None, shards=(), loaded=examples, **fields)
 
 
 def content_hash(examples: Examples) -> str:
-    """Hash examples by content: SHA-256 of the stored arrays in turn, little-endian."""
+    """Return the SHA-256 of the stored arrays of examples, one after another, little-endian."""
     digest = hashlib.sha256()
     for value in examples.tensors.values():
         little = value.dtype.newbyteorder("<")
@@ -160,7 +160,7 @@ def content_hash(examples: Examples) -> str:
 
 def write_folder(
     path: Path,
-    instance: Instance | Held,
+    instance: Instance | MemoryFolder,
     count: int = 0,
     tensors: TensorFormat = "safetensors",
     force: bool = False,
@@ -169,8 +169,8 @@ def write_folder(
 ) -> Folder:
     """Write an instance and its first `count` examples, in bounded memory; all or nothing.
 
-    Of examples whose secret nobody knows there is no secret part, and their reference is the first
-    few of them. `progress` is called with the number of examples since its last call. Raises
+    Examples of an unknown secret get no secret part, and the first few of them are the reference.
+    `progress` is called with the number of examples written since its last call. Raises
     AlreadyExists, TooLarge.
     """
     family, public, hidden = instance.family, instance.public, None
@@ -182,7 +182,7 @@ def write_folder(
             f"{readable_bytes(REFERENCE_EXAMPLES * family.bytes_per_example)}, at most "
             f"{readable_bytes(_REFERENCE_BYTES)} belong there: take a smaller d"
         )
-    with new_folder(path, force=force, ours=_OURS) as folder:
+    with new_folder(path, force=force, ours=_FOLDER_FILES) as folder:
         shards = tuple(_write_shards(folder, instance, count, tensors, progress))
         stated = _PublicFile(
             spec=family.spec,
@@ -192,7 +192,7 @@ def write_folder(
             labels=family.label_text,
             commitments=public.commitments,
             reference={name: _plain(value) for name, value in public.reference.tensors.items()},
-            examples=_Stored(count=count, shards=shards),
+            examples=_StoredExamples(count=count, shards=shards),
         )
         write_json(folder / "instance.json", msgspec.to_builtins(stated))
         if isinstance(instance, Instance):
@@ -209,7 +209,7 @@ def write_folder(
 def _write_shards(
     folder: Path, source: Source, count: int, tensors: TensorFormat, progress: Callable[[int], None]
 ) -> Iterator[Shard]:
-    """Write `count` examples of a source into a new folder, some MiB a file."""
+    """Write `count` examples of a source to a new folder, up to 32 MiB a file."""
     family, size = source.family, source.family.bytes_per_example
     require_disk(count * size, folder, f"{count} examples of {family.spec}")
     per_shard = max(1, _SHARD_BYTES // size)
@@ -223,7 +223,7 @@ def _write_shards(
 
 
 def read_folder(path: Path) -> Folder:
-    """Read a folder, or the public file in one; raises UsageError, DamagedFile."""
+    """Read a folder by its path or that of its instance.json; raises UsageError, DamagedFile."""
     if path.is_file():
         if read_json(path).get("format") == SECRET:
             raise UsageError(
@@ -247,7 +247,7 @@ def read_folder(path: Path) -> Folder:
             )
         if (stated.k, stated.d, stated.labels) != (family.k, family.d, family.label_text):
             raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
-        if stated.commitments.keys() not in ({"secret", "seed"}, set()):  # none: nobody knows it
+        if stated.commitments.keys() not in ({"secret", "seed"}, set()):  # or no secret
             raise DamagedFile(f"{public_path} is damaged: it commits to something else")
         tensors = {name: _array(name, v, family) for name, v in stated.reference.items()}
         few = min(stated.examples.count, REFERENCE_EXAMPLES)
@@ -271,24 +271,24 @@ def _read_hidden(path: Path, public: Public) -> Hidden:
         hidden = Hidden(secret=stated.secret, seed=stated.seed, nonce=nonce)
         if stated.spec != public.family.spec:
             raise DamagedFile(f"{path} is of {stated.spec}, instance.json of {public.family.spec}")
-        for what, digest in public.commitments.items():
-            if hidden.commitment(what) != digest:  # type: ignore[arg-type]
-                raise DamagedFile(f"{path} is not what instance.json committed to: wrong {what}")
-        again = Instance(family=public.family, hidden=hidden).public.reference
-        if not again.agrees(public.reference):
+        for part, digest in public.commitments.items():
+            if hidden.commitment(part) != digest:  # type: ignore[arg-type]
+                raise DamagedFile(f"{path} is not what instance.json committed to: wrong {part}")
+        reference = Instance(family=public.family, hidden=hidden).public.reference
+        if not reference.agrees(public.reference):
             raise DamagedFile(f"{path.parent}: the reference examples are not those of the secret")
     return hidden
 
 
 def _plain(value: NDArray[Any]) -> Any:
-    """Write an array as JSON: packed words in hexadecimal, numbers as they are."""
+    """Turn an array into nested lists for JSON: packed words in hexadecimal, numbers as numbers."""
     if value.dtype != np.uint64:
         return value.tolist()
     return [_plain(part) for part in value] if value.ndim else f"{int(value):016x}"
 
 
 def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
-    """Read an array that _plain wrote; raises ValueError or TypeError."""
+    """Read an array that `_plain` wrote; raises ValueError or TypeError."""
     if name == "words":
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
     if isinstance(family, Coded):
@@ -300,10 +300,10 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
 
 
 def load_layer(path: Path) -> AttentionLayer:
-    """Read a layer from a .npz or .safetensors; raises DamagedFile, UsageError.
+    """Read a layer from a .npz or .safetensors file; raises DamagedFile, UsageError.
 
-    It holds theta and w (m, d, d), as `save` writes them, or the arguments of
-    `AttentionLayer.from_qkvo` by their names.
+    The file holds theta and w (m, d, d), as `AttentionLayer.save` writes them, or the arguments of
+    `AttentionLayer.from_qkvo` by name.
     """
     if path.suffix not in (".npz", ".safetensors"):
         raise UsageError(
@@ -313,19 +313,19 @@ def load_layer(path: Path) -> AttentionLayer:
     arrays, meta = read_arrays(path)
     if meta is not None:
         require_format(meta, LAYER, path)
-    names, known = set(arrays), meta or {}
+    names, fields = set(arrays), meta or {}
     with damage(path):
         try:
             if names == {"theta", "w"}:
-                kind, constant = known.get("kind", "softmax"), known.get("constant") is True
+                kind, constant = fields.get("kind", "softmax"), fields.get("constant") is True
                 return AttentionLayer(**arrays, kind=kind, constant=constant)
             if set("qkvo") <= names <= {*"qkvo", "bq", "bk", "bv", "bo", "scale"}:
                 scale = float(arrays.pop("scale")) if "scale" in arrays else None
                 return AttentionLayer.from_qkvo(**arrays, scale=scale)
         except UsageError as error:
             raise DamagedFile(f"{path}: {error}") from error
-    held = ", ".join(sorted(names))[:80] or "nothing"
+    listing = ", ".join(sorted(names))[:80] or "nothing"
     raise UsageError(
-        f"{path} holds {held}: a layer is theta and w, or q, k, v and o with biases bq, bk, bv and "
-        "bo, and scale"
+        f"{path} holds {listing}: a layer is theta and w, or q, k, v and o with biases bq, bk, bv "
+        "and bo, and scale"
     )

@@ -1,7 +1,7 @@
-"""What a layer is like: the sizes that the theorem about learning it is stated in. [CL24]
+"""Facts about a family or layer, and the conditions of the theorem on learning layers. [CL24]
 
-The theorem asks for layers that are not degenerate, in terms of d, k and m that grow. Its constants
-say nothing at one size, so each condition is a number beside what the theorem asks for.
+The theorem needs layers that are not degenerate, asymptotically in d, k and m. Its constants say
+nothing about one size, so each condition is a measured number next to the words of the theorem.
 """
 
 import math
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Array = NDArray[np.float64]
-_LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
-_ENTRIES = 1 << 18  # of a head that are compared with lattices
-_LARGEST = 1e140  # entries whose Gram matrices are finite in float64
-_LATTICES = 8  # that are tried: multiples of the largest entry over 1 .. this
+_LAYER_BYTES = 1 << 28  # larger layers are not described head by head
+_COMPARED_ENTRIES = 1 << 18  # entries of a head that are compared with lattices
+_LARGEST_ENTRY = 1e140  # up to which Gram matrices are finite in float64
+_LATTICES = 8  # steps that are tried: the largest entry divided by 1 .. 8
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Inspection(Result):
-    """What a layer, or a family and the layer of an instance, is like; facts as JSON.
+    """Facts about a layer, or about a family and the layer of an instance, as JSON.
 
-    As a table: a row a head, if the layer is known.
+    The table has a row per head, if the layer is known.
     """
 
     facts: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it; the names are a contract."""
+        """Return the facts; their names never change."""
         return self.facts
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame: a row a head, or one row of all facts."""
+        """Make a pandas DataFrame: a row per head, or one row of all facts without a layer."""
         return super().to_frame() if self.facts["layer"] else frame([flat(self.facts)])
 
     def _rows(self) -> list[TableRow]:
@@ -59,11 +59,12 @@ class Inspection(Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeadSizes:
-    """Sizes of m matrices: arrays (m,), the cosines of two (m, m); 0 for a matrix of zeros.
+    """Measures of m matrices: arrays (m,), and cosines (m, m); 0 for a matrix of zeros.
 
-    norms: Frobenius. stable_ranks: squares of Frobenius over spectral norms. traces: |trace| over
-    the norm. columns: the largest share of the squared norm that a column has. total: the norm of
-    the sum of the matrices over the root of the sum of squared norms.
+    norms: Frobenius. stable_ranks: (Frobenius norm / spectral norm)^2. traces: |trace| / norm.
+    columns: the largest share of the squared norm in one column. off_lattice: see `off_lattice`.
+    cosines: of two matrices. total: the norm of the sum of the matrices, divided by the root of the
+    sum of squared norms.
     """
 
     norms: Array
@@ -76,22 +77,22 @@ class HeadSizes:
 
     @property
     def coherence(self) -> float:
-        """The largest |cosine| of two matrices, 0 for one."""
+        """The largest |cosine| of two matrices; 0 for a single matrix."""
         return float(np.abs(np.triu(self.cosines, 1)).max())
 
 
 def head_sizes(matrices: Array) -> HeadSizes:
-    """Measure m matrices, (m, d, d); raises UsageError if their squares leave float64.
+    """Measure m matrices (m, d, d); raises UsageError if their squares overflow or underflow.
 
     >>> sizes = head_sizes(np.stack([np.eye(2), np.ones((2, 2))]))
     >>> sizes.norms.tolist(), sizes.stable_ranks.round(9).tolist()
     ([1.4142135623730951, 2.0], [2.0, 1.0])
     """
     largest = float(np.abs(matrices).max())
-    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+    if largest and not 1 / _LARGEST_ENTRY <= largest <= _LARGEST_ENTRY:
         raise UsageError(
-            f"the largest entry of the heads must be between {1 / _LARGEST:g} and {_LARGEST:g}, "
-            f"got {largest:.1g}: scale them"
+            f"the largest entry of the heads must be between {1 / _LARGEST_ENTRY:g} and "
+            f"{_LARGEST_ENTRY:g}, got {largest:.1g}: scale them"
         )
     rows = matrices.reshape(len(matrices), -1)
     products = rows @ rows.T
@@ -110,35 +111,36 @@ def head_sizes(matrices: Array) -> HeadSizes:
 
 
 def off_lattice(matrix: Array) -> float:
-    """How far entries that are not 0 lie from a lattice: rms of the distance over the step.
+    """Measure how far the nonzero entries are from a lattice: rms distance divided by the step.
 
-    The least over lattices of the multiples of the largest entry over 1 .. 8; entries that are
-    spread evenly have 1/sqrt(12) = 0.29 on each, and few entries less by chance. Of a large matrix
-    evenly spaced rows are compared.
+    It is the minimum over 8 lattices, whose steps are the largest entry divided by 1 .. 8. Evenly
+    spread entries have 1/sqrt(12) = 0.29 on each lattice; few entries may have less by chance. Of a
+    large matrix, evenly spaced rows are compared.
 
     >>> off_lattice(np.array([[3.0, 1.5], [0.0, 4.5]]))
     0.0
     """
     d = matrix.shape[1]
-    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), max(1, _ENTRIES // d))).astype(int)
+    count = min(len(matrix), max(1, _COMPARED_ENTRIES // d))
+    rows = np.linspace(0, len(matrix) - 1, count).astype(int)
     entries = matrix[rows][matrix[rows] != 0]
     if not len(entries):
         return 0.0
     steps = entries / np.abs(entries).max() * np.arange(1, _LATTICES + 1)[:, None]
-    least = float(np.sqrt(np.mean((steps - np.rint(steps)) ** 2, axis=1)).min())
-    return 0.0 if least < 1e-12 else least
+    nearest = float(np.sqrt(np.mean((steps - np.rint(steps)) ** 2, axis=1)).min())
+    return 0.0 if nearest < 1e-12 else nearest
 
 
-def _fine_print(
+def _theorem_conditions(
     layer: AttentionLayer, theta: HeadSizes, w: HeadSizes, k: int | None
 ) -> list[dict[str, Any]]:
-    """State every condition of the theorem, on k tokens if it is known how many.
+    """State every condition of the theorem; k: the number of tokens, None if it is unknown.
 
-    Each has the name, what it is of (size, theta or w), the worst value, and what the theorem asks
-    for, asymptotically.
+    Each has its name, what it is about (size, theta or w), the worst value over heads, and what the
+    theorem asks for, asymptotically.
     """
-    most = max(math.log2(layer.d), 1.0)
-    asks = f"m at most of the order of log d: log2 {layer.d} = {most:.3g}"
+    log_d = max(math.log2(layer.d), 1.0)
+    asks = f"m at most of the order of log d: log2 {layer.d} = {log_d:.3g}"
     rows: list[tuple[str, str, float, str]] = [("size", "heads", layer.m, asks)]
     if k is not None:
         rows.append(("size", "tokens", k, f"k much smaller than d = {layer.d}"))
@@ -150,24 +152,24 @@ def _fine_print(
 
 
 def _conditions(name: str, sizes: HeadSizes, d: int) -> Iterator[tuple[str, float, str]]:
-    """State the conditions on the Theta_i or the W_i; heads of zeros have a coherence alone."""
+    """State the conditions on the Theta_i or the W_i; only coherence if all heads are zero."""
     cosines = {
         "Theta": "cosines of two Theta_i below 1/poly(m, k, log d)",
         "W": "cosines of two W_i small, the smaller the more heads",
     }
     yield "coherence", sizes.coherence, cosines[name]
-    there = sizes.norms > 0
-    if not there.any():
+    nonzero = sizes.norms > 0
+    if not nonzero.any():
         return
-    norms = sizes.norms[there]
+    norms = sizes.norms[nonzero]
     asks = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
-    yield "stable rank", sizes.stable_ranks[there].min(), asks
+    yield "stable rank", sizes.stable_ranks[nonzero].min(), asks
     asks = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) = {math.sqrt(d):.3g} times it"
     yield "trace", sizes.traces.max(), asks
     asks = "no column holds a constant share of the squared norm"
     yield "column", sizes.columns.max(), asks
     asks = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
-    yield "off lattice", sizes.off_lattice[there].min(), asks
+    yield "off lattice", sizes.off_lattice[nonzero].min(), asks
     yield "norm ratio", norms.max() / norms.min(), "norms of one order, at most polylog d"
     if name == "Theta":
         asks = (
@@ -178,7 +180,7 @@ def _conditions(name: str, sizes: HeadSizes, d: int) -> Iterator[tuple[str, floa
 
 
 def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> Inspection:
-    """Describe a layer of a user, on k tokens if that is known: see `_layer_facts`."""
+    """Describe a user's layer; k: the number of tokens, None if it is unknown."""
     facts = {"source": source, "d": layer.d, "heads": layer.m, "kind": layer.kind}
     if layer.constant:
         facts["biases"] = f"in coordinate {layer.d} of the tokens, which is always 1"
@@ -186,7 +188,7 @@ def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> I
 
 
 def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
-    """Measure a layer: its heads, how alike they are, and of softmax attention the fine print."""
+    """Measure the heads of a layer, and the conditions of the theorem for softmax attention."""
     theta, w = head_sizes(layer.theta), head_sizes(layer.w)
     by_head = {
         "theta_norm": theta.norms,
@@ -204,15 +206,15 @@ def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
             "cosines": theta.cosines.tolist(),
             "w_cosines": w.cosines.tolist(),
         },
-        "fine_print": _fine_print(layer, theta, w, k) if layer.kind == "softmax" else None,
+        "fine_print": _theorem_conditions(layer, theta, w, k) if layer.kind == "softmax" else None,
     }
 
 
 def inspect(family: Family, instance: Instance | None) -> Inspection:
-    """Describe a family and, where the secret is known, the layer of an instance.
+    """Describe a family and, if an instance with its secret is given, the instance's layer.
 
-    For a family of hidden sets, the description is the same for all members. The fine print has the
-    conditions of the theorem about learning, measured on the layer. [CL24]
+    For a family of hidden sets, the description is the same for all members. The entry `fine_print`
+    has the conditions of the theorem about learning, measured on the layer. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,
@@ -223,7 +225,7 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
         "d": family.d,
         "heads": family.layer_heads,
         "evidence": family.hardness.evidence,
-        "why_hard": family.hardness.why,
+        "why_hard": family.hardness.summary,
         "labels": family.label_text,
     }
     if isinstance(family, Symmetric):
@@ -235,7 +237,7 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
             "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
         }
     elif forms := family.linear_forms:
-        facts |= _modular_facts(forms, instance)
+        facts |= _lwe_facts(forms, instance)
     elif isinstance(family, Coded):
         facts["A"] = float(family.known_constant)
     layer = instance.layer() if instance and "not_shown" not in facts else None
@@ -244,14 +246,14 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
     return Inspection(facts=facts | _layer_facts(layer, family.k))
 
 
-def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
-    """Describe what an LWE-style family says in public, and the steps and flags of an instance."""
+def _lwe_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
+    """Describe an LWE-style family and, for an instance, the steps and flags of its secret."""
     (low, high), exact = family.reach, is_power_of_two(family.q)
     facts: dict[str, Any] = {
         "A": 0.0,
         "bits": f"{family.n} numbers of {family.length}",
         "range": f"{low}..{high}: of t = <a, s> mod q, over all secrets",
-        # of a from uniform, in statistical distance, at most
+        # an upper bound on the statistical distance of a from uniform
         "distance": (not exact) * family.n * family.q / (4 << family.length),
         "information": family.information,
     }

@@ -1,7 +1,7 @@
-"""Ladders: named, frozen, versioned series of families of growing hardness, as ladders.toml lists.
+"""Ladders: named, frozen, versioned lists of families of growing hardness, from ladders.toml.
 
-What a published ladder asks never changes, so that results on it can be compared years apart: what
-would change it makes a ladder of a new name.
+The specs and budgets of a published ladder never change, so that results on it can be compared
+years apart. Any change makes a ladder with a new name.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from instances.disk import one_line, read_text
 from instances.errors import DamagedFile, UsageError, unknown
 from instances.spec import parse_stored, require_drawn, spec_of
 
-OWN = "own"  # what files call a ladder of specs as given
-_MOST_BYTES = 1 << 20  # of a file
+USER_LADDER = "own"  # the name, in files, of a ladder made from a user's specs
+_MOST_BYTES = 1 << 20  # of a ladder's file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """A family, and what a learner may use on each of its instances; None is no limit.
+    """A family and the budget of a learner on each of its instances; None is no limit.
 
     about: why it is harder than the level below.
     """
@@ -40,7 +40,7 @@ class Level:
 class Ladder:
     """Levels of growing hardness, from the bottom; raises UsageError if it has none.
 
-    references: built-in learners worth drawing beside others.
+    references: built-in learners that results of other learners are compared with.
     """
 
     name: str
@@ -53,40 +53,40 @@ class Ladder:
             raise UsageError(f"a ladder must have at least one level, {self.name} has none")
 
     @cached_property
-    def asked(self) -> list[dict[str, Any]]:
+    def level_dicts(self) -> list[dict[str, Any]]:
         """The levels as JSON, their specs in canonical form."""
         return [{**asdict(level), "spec": parse_stored(level.spec).spec} for level in self.levels]
 
     @property
     def specs(self) -> tuple[str, ...]:
         """The canonical specs of the levels."""
-        return tuple(level["spec"] for level in self.asked)
+        return tuple(level["spec"] for level in self.level_dicts)
 
     @property
     def title(self) -> str:
-        """What the ladder is called in words: its name, or "your ladder" for specs as given."""
-        return "your ladder" if self.name == OWN else self.name
+        """The name of the ladder, or "your ladder" for one made from a user's specs."""
+        return "your ladder" if self.name == USER_LADDER else self.name
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what the ladder asks: its name, canonical specs and budgets, not its words.
+        """SHA-256 of the ladder: its name, canonical specs and budgets, without descriptions.
 
         >>> ladder("parity-v1").digest[:8]
         'c7f943d1'
         """
         budgets = [
-            [level[name] for name in ("spec", "examples", "seconds")] for level in self.asked
+            [level[name] for name in ("spec", "examples", "seconds")] for level in self.level_dicts
         ]
         return hashlib.sha256(json.dumps([self.name, budgets]).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the ladder as JSON, its specs in canonical form."""
         head = {"name": self.name, "about": self.about, "sha256": self.digest}
-        return head | {"references": list(self.references), "levels": self.asked}
+        return head | {"references": list(self.references), "levels": self.level_dicts}
 
 
 def ladder(name: str) -> Ladder:
-    """Look a ladder up by its name, or read the TOML file FILE.toml; raises UsageError.
+    """Return the ladder of a name, or read it from a file NAME.toml; raises UsageError.
 
     >>> ladder("parity-v1").levels[0].spec
     'parity:d=8,m=1'
@@ -101,8 +101,8 @@ def ladder(name: str) -> Ladder:
 def read_ladder(path: Path) -> Ladder:
     """Read a ladder from a TOML file: a list of `specs`, and the budget of each level.
 
-    The file may have `examples` (no limit) and `seconds` (60) of each level, `about` and
-    `references`, learners to compare with. Raises UsageError for anything else in it.
+    The file may set `examples` (default: no limit) and `seconds` (default: 60) of each level,
+    `about`, and `references`, the learners to compare with. Raises UsageError for other fields.
     """
     try:
         text = read_text(path, _MOST_BYTES)
@@ -110,10 +110,10 @@ def read_ladder(path: Path) -> Ladder:
         raise UsageError(str(error)) from error
     try:
         stated = convert(tomllib.loads(text), _LadderFile)
-        made = ladder_of(stated.specs, stated.examples, stated.seconds)
-    except (ValueError, UsageError) as error:  # of TOML and of types, which say the place
+        ladder = ladder_of(stated.specs, stated.examples, stated.seconds)
+    except (ValueError, UsageError) as error:  # messages of TOML and of msgspec name the place
         raise UsageError(f"{path}: {one_line(error, 300)}") from error
-    return replace(made, about=stated.about, references=tuple(stated.references))
+    return replace(ladder, about=stated.about, references=tuple(stated.references))
 
 
 class _LadderFile(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -125,9 +125,9 @@ class _LadderFile(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float = 60.0) -> Ladder:
-    """Make a ladder of specs in this order.
+    """Make a ladder of specs, in their order.
 
-    Raises UsageError for a family that has no spec and for a spec that is given twice.
+    Raises UsageError for a family without a spec and for a repeated spec.
 
     >>> [level.spec for level in ladder_of(["parity:m=2,d=8", "parity-first"]).levels]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
@@ -137,13 +137,13 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
         if spec in canonical[:i]:
             raise UsageError(f"'{spec}' is given twice: give each SPEC once")
     levels = tuple(Level(spec=spec, examples=examples, seconds=seconds) for spec in canonical)
-    return Ladder(name=OWN, about="as given", levels=levels)
+    return Ladder(name=USER_LADDER, about="as given", levels=levels)
 
 
 def _published(name: str, about: str, references: list[str], seconds: float, levels: Any) -> Ladder:
-    """Make a ladder of its table in ladders.toml."""
-    made = (Level(spec=s, examples=n, seconds=seconds, about=harder) for s, n, harder in levels)
-    return Ladder(name=name, about=about, levels=tuple(made), references=tuple(references))
+    """Make a ladder from its table in ladders.toml; levels: spec, examples and description."""
+    rows = (Level(spec=s, examples=n, seconds=seconds, about=harder) for s, n, harder in levels)
+    return Ladder(name=name, about=about, levels=tuple(rows), references=tuple(references))
 
 
 LADDERS: dict[str, Ladder] = {

@@ -24,9 +24,9 @@ _BATCH_BYTES = 1 << 25
 class AttentionLayer:
     """A multi-head attention layer with theta and w of shape (m, d, d), float64. [CL24]
 
-    kind: softmax, or linear: then attention weights are the logits. constant: whether the last
-    coordinate of every token is 1, where biases stand. Raises UsageError for shapes that disagree,
-    entries that are not finite, an unknown kind.
+    kind: softmax, or linear, where the attention weights are the logits. constant: whether the last
+    coordinate of every token is 1, to carry biases. Raises UsageError for shapes that disagree,
+    for entries that are not finite, and for an unknown kind.
 
     >>> layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
     >>> layer(np.array([[[1, -1], [1, 1]]])).tolist()
@@ -66,33 +66,33 @@ class AttentionLayer:
         bo: ArrayLike | None = None,
         scale: float | None = None,
     ) -> "AttentionLayer":
-        """Make a layer of projections of x W: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
+        """Make a layer from matrices that act as x W: Theta_i = scale Q_i K_i^T, W_i = V_i O_i.
 
-        Biases that are not 0 need a constant: the layer then takes tokens of d + 1 numbers, the
-        last of them 1, and its last output is 0.
+        Biases other than 0 need a constant coordinate: the layer then takes tokens of d + 1
+        numbers, the last of which is 1, and its last output is 0.
 
         Parameters
         ----------
         q, k : array of shape (m, d, r)
-            Projections of queries and keys, a head each.
+            Projections of queries and keys, one matrix per head.
         v : array of shape (m, d, s)
             Projections of values.
         o : array of shape (m, s, d)
             Projections of the outputs.
         bq, bk : array of shape (m, r), optional
-            Biases of queries and keys. That of the keys adds one number to all logits of a token,
-            so no output shows it.
+            Biases of queries and keys. The bias of the keys adds one number to all logits of a
+            token, so it changes no output.
         bv : array of shape (m, s), optional
             Biases of values.
         bo : array of shape (d,), optional
             Bias of the output.
         scale : float, optional
-            Of the logits; 1/sqrt(r) if it is not given.
+            Factor of the logits; 1/sqrt(r) by default.
 
         Returns
         -------
         AttentionLayer
-            Of m heads.
+            The layer of m heads.
 
         Raises
         ------
@@ -136,22 +136,22 @@ class AttentionLayer:
             )
             k = np.pad(k, ((0, 0), (0, 1), (0, 0)))
             o = np.pad(o, ((0, 0), (0, 0), (0, 1)))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
             w = v @ o
             theta = q @ k.transpose(0, 2, 1) * (r**-0.5 if scale is None else float(scale))
-        if constant:  # the weights of a row sum to 1: one head adds the bias of the output
+        if constant:  # attention weights sum to 1, so the first head can add the output bias
             w[0, -1, :-1] += biases["bo"]
         return cls(theta=theta, w=w, constant=constant)
 
     @classmethod
     def from_torch(cls, module: Any) -> "AttentionLayer":
-        """Make a layer of a torch.nn.MultiheadAttention, as self-attention in evaluation mode.
+        """Make a layer from a torch.nn.MultiheadAttention: self-attention in evaluation mode.
 
         Parameters
         ----------
         module : torch.nn.MultiheadAttention
-            Or a module with a method `layer()` that gives theta and w, (m, d, d) each. Biases stand
-            in a constant coordinate, see `from_qkvo`.
+            Or a module with a method `layer()` that returns theta and w, (m, d, d) each. Biases go
+            into a constant coordinate, see `from_qkvo`.
 
         Returns
         -------
@@ -161,12 +161,12 @@ class AttentionLayer:
         Raises
         ------
         UsageError
-            For another module, and for one with a token of its own (`add_bias_kv`,
-            `add_zero_attn`) or with keys or values of another size.
+            For another module, for one that adds a token (`add_bias_kv`, `add_zero_attn`), and
+            for one whose keys or values have another size.
         """
-        torch = sys.modules.get("torch")  # who has a module has imported it
-        if inspect.ismethod(own := getattr(module, "layer", None)):
-            theta, w = (np.asarray(part.detach().cpu().double()) for part in own())
+        torch = sys.modules.get("torch")  # a module exists only if torch is imported
+        if inspect.ismethod(layer_method := getattr(module, "layer", None)):
+            theta, w = (np.asarray(part.detach().cpu().double()) for part in layer_method())
             return cls(theta=theta, w=w)
         if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
             raise UsageError(
@@ -187,7 +187,7 @@ class AttentionLayer:
             return None if part is None else part.detach().cpu().double().numpy()
 
         m, d = module.num_heads, module.embed_dim
-        # nn.Linear stores (out, in): x W^T; the rows of each head follow each other.
+        # nn.Linear stores (out, in) and computes x W^T; rows are grouped by head.
         q, k, v = numbers(module.in_proj_weight).reshape(3, m, d // m, d).transpose(0, 1, 3, 2)
         o = numbers(module.out_proj.weight).T.reshape(m, d // m, d)
         joined, bo = numbers(module.in_proj_bias), numbers(module.out_proj.bias)
@@ -205,9 +205,9 @@ class AttentionLayer:
         return int(self.theta.shape[1])
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write theta and w as .npz or .safetensors, which `hardness inspect` reads.
+        """Write theta and w to a .npz or .safetensors file, which `hardness inspect` reads.
 
-        Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
+        Raises UsageError for another ending, and AlreadyExists for an existing file unless `force`.
         """
         from instances.arrayfile import write_tensors
         from instances.disk import refuse_existing
@@ -233,13 +233,13 @@ class AttentionLayer:
         return out
 
     def _forward(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        flat = x.reshape(-1, self.d)  # one matrix product for all examples, not one for each
+        flat = x.reshape(-1, self.d)  # so that one matrix product serves all examples
         out = np.zeros_like(flat)
         rows = [x[:, j] for j in range(x.shape[1])]
         for theta, w in zip(self.theta, self.w, strict=True):
             # There are few tokens: sums over them are faster than a small product per example.
-            left = (flat @ theta).reshape(x.shape)
-            weights = np.stack([np.einsum("nkd,nd->nk", left, row) for row in rows], axis=-1)
+            queries = (flat @ theta).reshape(x.shape)
+            weights = np.stack([np.einsum("nkd,nd->nk", queries, row) for row in rows], axis=-1)
             weights = softmax_rows(weights) if self.kind == "softmax" else weights
             mixed = weights[:, :, :1] * rows[0][:, None]
             for j, row in enumerate(rows[1:], 1):

@@ -1,4 +1,4 @@
-"""What is imported when it is first asked for, so that a command imports no more than it uses."""
+"""Imports on first use, so that a command imports only what it needs."""
 
 from collections import UserDict
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from instances.errors import ToolkitError
 
-EXTRAS = {  # by what is imported
+EXTRAS = {  # the extra that installs a module
     "sklearn": "sklearn",
     "torch": "torch",
     "fpylll": "lattice",
@@ -17,7 +17,7 @@ EXTRAS = {  # by what is imported
 
 
 class Imported(UserDict[str, Any]):
-    """Things by name, each imported when it is asked for.
+    """A mapping whose values are imported on access.
 
     >>> table = Imported("instances", {"parity": "sets.Parity"})
     >>> list(table), table["parity"].__name__
@@ -25,7 +25,7 @@ class Imported(UserDict[str, Any]):
     """
 
     def __init__(self, package: str, places: Mapping[str, str]) -> None:
-        """places: "module.Name" in the package, by what each is called here."""
+        """places: "module.Name" in the package, by key."""
         super().__init__({name: f"{package}.{place}" for name, place in places.items()})
 
     def __getitem__(self, name: str) -> Any:
@@ -34,7 +34,7 @@ class Imported(UserDict[str, Any]):
 
 
 def advice(module: str) -> str | None:
-    """Say how to install a module that an extra brings, or None for another.
+    """Say how to install a module of an extra; None for another module.
 
     >>> advice("torch.nn")
     "pip install 'hardness-toolkit[torch]'"

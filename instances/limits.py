@@ -1,4 +1,4 @@
-"""What fits on this machine: a request that does not is refused with its estimate."""
+"""Limits of memory and disk: a request that does not fit is refused with its estimate."""
 
 import os
 import re
@@ -52,23 +52,23 @@ def available_memory() -> int:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except OSError:
-        pass  # not Linux: fall through to what POSIX knows
+        pass  # not Linux: POSIX is asked below
     if not hasattr(os, "sysconf"):
-        return 1 << 62  # not known on this system: let it say so itself
+        return 1 << 62  # unknown on this system: no limit
     return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def require_memory(needed: int, subject: str) -> None:
-    """Refuse what would not fit in memory; raises TooLarge."""
+    """Refuse a request for more than 80 % of the free memory; raises TooLarge."""
     _require(needed, available_memory(), 0.8, subject, "memory")
 
 
 def require_disk(needed: int, where: Path, subject: str) -> None:
-    """Refuse what would not fit on the disk of a folder that exists; raises TooLarge."""
+    """Refuse a request for more than 95 % of the free disk of a folder; raises TooLarge."""
     _require(needed, shutil.disk_usage(where).free, 0.95, subject, "disk")
 
 
-def _require(needed: int, there: int, share: float, subject: str, place: str) -> None:
-    if needed > share * there:
-        sizes = f"{readable_bytes(needed)} of {place}, {readable_bytes(there)} are free"
+def _require(needed: int, free: int, share: float, subject: str, place: str) -> None:
+    if needed > share * free:
+        sizes = f"{readable_bytes(needed)} of {place}, {readable_bytes(free)} are free"
         raise TooLarge(f"{subject} needs {sizes}: ask for less")

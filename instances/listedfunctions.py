@@ -1,7 +1,7 @@
-"""Functions of a user, from a file or an object: listed, and a family where they have two values.
+"""Functions that a user lists in a file or object, and the family of those with two values.
 
-A class of functions is called with the parameters of its spec, and must give the same functions
-whenever it is called with the same.
+A user's class is called with the parameters of its spec. It must return the same functions whenever
+it is called with the same parameters.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.coded import Coded
-from instances.disk import shown
+from instances.disk import quoted
 from instances.errors import UsageError, require
 from instances.family import Family, Secret
 from instances.layer import AttentionLayer
@@ -29,39 +29,39 @@ from instances.parameters import is_readable, keyword_arguments, parameters_of
 from instances.text import with_article
 from instances.userfile import FileName, execute, guarded, named
 
-NAME = "a text of 1 to 300 characters that can be printed"
+NAME_TEXT = "a text of 1 to 300 characters that can be printed"
 _ALLOWED = (
     "a Family; a list or tuple of functions; an object with `functions` and `d`; or something "
     "that gives one of these when called is needed"
 )
-_MOST_POINTS = 20  # bits of a point: a million values a function
-_KEPT = 16  # sizes of a class, with their tables
-_PROBES = 64  # points on which functions are compared
+_MOST_BITS = 20  # of a point: then a function has 2^20 values
+_CACHED = 16  # specs of a class whose tables are kept
+_PROBES = 64  # points on which two lists of functions are compared
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Functions:
-    """Functions on {-1,+1}^d of a user: each takes points (count, d), int8, to (count,) reals."""
+    """A user's functions on {-1,+1}^d: each maps points (count, d), int8, to (count,) reals."""
 
     origin: "Origin"
-    name: str  # with the parameters
+    name: str  # of the class, with its parameters
     d: int
     functions: tuple[Callable[[Any], Any], ...]
     names: tuple[str, ...]
-    bound: float  # that their values are at most in size, as the file says: 1 where it does not
+    bound: float  # largest absolute value, as the file states; 1 by default
 
     def where(self, i: int) -> str:
-        """Say which function is meant, for messages."""
+        """Name function i, for messages."""
         return f"{self.origin.path}: {self.name}, function {i} ({self.names[i]})"
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of their file; of an object, of their values at some points."""
+        """The SHA-256 of the file; for an object, of the values at some points."""
         return self.origin.sha256 or self.probed
 
     @cached_property
     def probed(self) -> str:
-        """SHA-256 of their values at 64 points, of which those of a smaller d are the beginning."""
+        """The SHA-256 of the values at 64 points; they extend the points of a smaller d."""
         signs = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (self.d, _PROBES))
         signs[:, 0], signs[:, 1] = 1, -1
         digest = hashlib.sha256()
@@ -72,7 +72,7 @@ class Functions:
     def values(self, i: int, points: NDArray[np.int8]) -> NDArray[Any]:
         """Evaluate a function: (count, d) -> (count,), finite real numbers; raises UsageError."""
         points = points.copy() if points.flags.writeable else points
-        points.setflags(write=False)  # a function that writes on its points spoils the next one's
+        points.setflags(write=False)  # so that no function can change them
         where = self.where(i)
         with guarded(where, "a function takes all points at once: coordinate i is x[:, i]"):
             values = np.asarray(self.functions[i](points))
@@ -88,7 +88,7 @@ class Functions:
         return values
 
     def require_pointwise(self, i: int) -> None:
-        """Refuse a function whose values at some points depend on the others; raises UsageError."""
+        """Refuse a function whose value at a point depends on other points; raises UsageError."""
         x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_PROBES, self.d))
         x[0], x[-1] = 1, -1
         forth, back = self.values(i, x), self.values(i, x[::-1])[::-1]
@@ -100,16 +100,16 @@ class Functions:
         )
 
     def like(self, other: "Functions") -> bool:
-        """Whether there are as many, with the same values at some points of what both have."""
+        """Return whether both have equally many functions, with equal values at 64 points."""
         return len(self.functions) == len(other.functions) and self.probed == other.probed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Origin:
-    """What gives functions or a family, perhaps when it is called: of a file, or an object.
+    """The user's class, function or object that gives functions or a family.
 
-    sha256: of the file; None for an object. space: where `d`, `names` and `bound` may stand, if the
-    value says nothing.
+    sha256: of its file; None for an object. space: a namespace to look up `d`, `names` and `bound`,
+    if the value does not have them.
     """
 
     path: Path
@@ -120,7 +120,7 @@ class Origin:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others for as long as both are there."""
+        """The identity of the origin within this process."""
         return self.path, self.name, self.sha256, id(self.value)
 
     def __eq__(self, other: object) -> bool:
@@ -131,29 +131,29 @@ class Origin:
 
     @property
     def where(self) -> str:
-        """What is meant, for messages."""
+        """The path and name, for messages."""
         return f"{self.path}: {self.name}"
 
     @property
     def is_family(self) -> bool:
-        """Whether it is a class of families, of which a spec has the parameters."""
+        """Whether the value is a Family class whose parameters a spec can hold."""
         value = self.value
         return isinstance(value, type) and issubclass(value, Family) and is_readable(value)
 
     @property
-    def called(self) -> bool:
-        """Whether it has to be called."""
+    def is_callable(self) -> bool:
+        """Whether the value has to be called to get functions or a family."""
         value = self.value
-        return isinstance(value, type) or (callable(value) and not _gives(value))
+        return isinstance(value, type) or (callable(value) and not _is_answer(value))
 
     def called_with(self, text: str, lacking: bool) -> Any:
-        """Return what it gives with parameters "key=value,..."; raises UsageError.
+        """Call the value with parameters "key=value,..." and return the result; raises UsageError.
 
-        lacking: whether some may be missing, for which None is returned.
+        lacking: whether parameters may be missing; the result is then None.
         """
-        call = self.called and text
+        call = self.is_callable and text
         arguments = keyword_arguments(self.value, text, self.where) if call else {}
-        fields = parameters_of(self.value) if self.called else ()
+        fields = parameters_of(self.value) if self.is_callable else ()
         missing = [f.name for f in fields if f.default is MISSING and f.name not in arguments]
         if missing and lacking:
             return None
@@ -162,27 +162,29 @@ class Origin:
         require(not missing, f"{self.where} needs {', '.join(missing)}: write {name}:{written}")
         value = self.instantiate(arguments)
         wrong = f"{self.where} takes no parameters: it is of type {type(value).__name__}"
-        require(self.called or not text, wrong)
+        require(self.is_callable or not text, wrong)
         return value
 
     def instantiate(self, arguments: dict[str, Any]) -> Any:
-        """Return what it gives, called with arguments; raises UsageError for what is no use."""
+        """Call the value with arguments until it gives functions or a family; raises UsageError."""
         value, called = self.value, False
-        while isinstance(value, type) or not _gives(value):
+        while isinstance(value, type) or not _is_answer(value):
             kind = type(value).__name__
             require(callable(value) and not called, f"{self.where} is of type {kind}: {_ALLOWED}")
-            how = ",".join(f"{k}={v}" for k, v in arguments.items())
-            with guarded(f"{self.where}, called {f'with {how}' if how else 'without arguments'}"):
+            given = ",".join(f"{k}={v}" for k, v in arguments.items())
+            with guarded(
+                f"{self.where}, called {f'with {given}' if given else 'without arguments'}"
+            ):
                 value, called = value(**arguments), True
         return value
 
     def functions(self, name: str, arguments: dict[str, Any], value: Any = None) -> Functions:
-        """Collect the functions that it gives; raises UsageError where they are others again."""
+        """Collect the functions that it gives; raises UsageError if a second call gives others."""
         value = self.instantiate(arguments) if value is None else value
         require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
         places = [value, SimpleNamespace(**arguments), self.value, self.space]
         functions = _collected(self, name, places)
-        if self.called:
+        if self.is_callable:
             d = arguments.get("d", functions.d)
             wrong = f"{self.where}, called with d={d}, gives functions of d={functions.d}"
             require(
@@ -198,24 +200,24 @@ class Origin:
 
 
 def origin(reference: FileName) -> Origin:
-    """Execute a file, if it was not, and return what it has under a name; raises UsageError."""
+    """Execute a file, once per text, and return what a name in it refers to; raises UsageError."""
     folders = list(sys.path)
     try:
         module, sha256 = execute(reference.path)
     finally:
-        sys.path[:] = folders  # what is imported later is never looked for beside the file
+        sys.path[:] = folders  # later imports do not search the file's folder
     value = named(module, reference.name, str(reference.path))
     space = SimpleNamespace(**{n: getattr(module, n, None) for n in ("d", "names", "bound")})
     return Origin(path=reference.path, name=reference.name, sha256=sha256, value=value, space=space)
 
 
-def _gives(value: Any) -> bool:
-    """Whether a value is a family, functions or an object with these, and is not to be called."""
+def _is_answer(value: Any) -> bool:
+    """Return whether a value is a family, a list of functions, or an object with `functions`."""
     return isinstance(value, Family | list | tuple) or hasattr(value, "functions")
 
 
 def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
-    """Collect functions, names, d and the bound, from the first place that says."""
+    """Collect functions, names, d and bound, each from the first of `places` that has it."""
     where, listed = f"{origin.path}: {name}", places[0]
     functions = listed if isinstance(listed, list | tuple) else listed.functions
     gives = "no functions" if not functions else with_article(type(functions).__name__)
@@ -251,7 +253,7 @@ def _first(places: list[Any], name: str) -> Any:
 
 
 def fits_name(text: Any) -> bool:
-    """Whether something may be the name of a member.
+    """Return whether something may be the name of a member.
 
     >>> fits_name("maj-3"), fits_name("maj\\n3"), fits_name("")
     (True, False, False)
@@ -261,33 +263,33 @@ def fits_name(text: Any) -> bool:
 
 def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
     if names is None:
-        own = [getattr(f, "__name__", "") for f in functions]
-        good = len(set(own)) == len(own) and all(str(n).isidentifier() for n in own)
-        return tuple(own) if good else tuple(f"f{i}" for i in range(len(own)))
+        defined = [getattr(f, "__name__", "") for f in functions]
+        good = len(set(defined)) == len(defined) and all(str(n).isidentifier() for n in defined)
+        return tuple(defined) if good else tuple(f"f{i}" for i in range(len(defined)))
     listed = isinstance(names, list | tuple) and len(names) == len(functions)
     require(listed, f"{where}: names must be a list, one for each of {len(functions)}")
     for n in names:
-        require(fits_name(n), f"{where}: a name is {shown(n)}: {NAME} is needed")
+        require(fits_name(n), f"{where}: a name is {quoted(n)}: {NAME_TEXT} is needed")
     twice = next((n for n, times in Counter(names).items() if times > 1), None)
     require(twice is None, f"{where}: the name {twice!r} is given twice: names must differ")
     return tuple(names)
 
 
 class ListedFunctions(Coded):
-    """Functions of z_1 .. z_(d-1) with values -1 and +1, each by its table; secret (i,) is one.
+    """A family of listed functions of z_1 .. z_(d-1) with values -1 and +1; secret (i,) is one.
 
-    A class of these for each class of functions of a user, whose parameters are those of the spec:
-    its d is d - 1 here, as z_0 says where a label shows. No attention layer is known for them:
-    `layer` raises UsageError.
+    `class_of` makes a subclass for each user's class; the spec has the parameters of that class.
+    The user's d is d - 1 here, as z_0 marks informative tokens. No attention layer is known for
+    these functions: `layer` raises UsageError.
     """
 
     noise = Fraction(0)
-    layer_heads = 0  # nobody knows
+    layer_heads = 0  # unknown
     origin: ClassVar[Origin]
     spec_fields: ClassVar[tuple[Field[Any], ...]]
 
     def __init__(self, **parameters: Any) -> None:
-        """Make the functions of some parameters; raises UsageError."""
+        """Make the functions that the user's class gives for parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
         self.spec_values: Mapping[str, Any] = defaults | parameters
         self.listed = self.origin.functions(self.spec, parameters)
@@ -307,37 +309,37 @@ class ListedFunctions(Coded):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of functions."""
         return len(self.listed.functions)
 
     def members(self) -> Any:
-        """List them in the order of the file."""
+        """List the members in the order of the file."""
         return ((i,) for i in range(self.size))
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw one uniformly."""
+        """Draw a member uniformly."""
         return (int(rng.integers(self.size)),)
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Look values up."""
+        """Look up the values of a member at points z: (n, d) -> (n,), True for -1."""
         values: NDArray[np.bool_] = _tables(self.listed)[secret[0]]
         return values[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
 
-    def _tabled(self) -> Iterator[NDArray[np.float64]]:
+    def _factor_tables(self) -> Iterator[NDArray[np.float64]]:
         return (np.where(row, -1.0, 1.0) for row in _tables(self.listed))
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Refuse: raises UsageError."""
+        """Raise UsageError, as no layer is known."""
         raise UsageError("no attention layer is known that has the labels of functions of a file")
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED)
 def class_of(origin: Origin) -> type[ListedFunctions]:
-    """Make the family of what gives functions, under its own name."""
-    fields = parameters_of(origin.value) if origin.called else ()
+    """Make the family class of a user's class or function, with the same name."""
+    fields = parameters_of(origin.value) if origin.is_callable else ()
     needed = (f"{f.name}={8 if f.name == 'd' else 2}" for f in fields if f.default is MISSING)
     about = (getattr(origin.value, "__doc__", None) or "").strip().splitlines()
-    doc = about[0] if origin.called and about and about[0].isprintable() else ""
+    doc = about[0] if origin.is_callable and about and about[0].isprintable() else ""
     space = {
         "name": origin.name,
         "example": ":".join(filter(None, (origin.name, ",".join(needed)))),
@@ -348,20 +350,21 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
     return type(origin.name, (ListedFunctions,), space)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED)
 def _tables(functions: Functions) -> NDArray[np.bool_]:
-    """Tabulate functions: (N, 2^n), True for -1; bit j - 1 of a place is 1 where z_j = -1.
+    """Tabulate functions: (N, 2^n), True for -1.
 
-    Raises UsageError where values are not -1 and +1, or repeat.
+    Bit j - 1 of a column index is 1 where z_j = -1. Raises UsageError for values other than -1 and
+    +1, and for two equal functions.
     """
     n, count = functions.d, len(functions.functions)
-    require(n <= _MOST_POINTS, f"d must be at most {_MOST_POINTS} for functions of a file, got {n}")
+    require(n <= _MOST_BITS, f"d must be at most {_MOST_BITS} for functions of a file, got {n}")
     require_memory(2 * count << n, f"the tables of {count} functions")
     places = np.arange(1 << n)
     points = (1 - 2 * (places[:, None] >> np.arange(n) & 1)).astype(np.int8)
     points.setflags(write=False)
     rows = np.empty((count, 1 << n), np.bool_)
-    seen: dict[bytes, int] = {}
+    first_with: dict[bytes, int] = {}  # the first function with a table, by its SHA-256
     for i in range(count):
         functions.require_pointwise(i)
         values = functions.values(i, points)
@@ -371,7 +374,7 @@ def _tables(functions: Functions) -> NDArray[np.bool_]:
             "such functions; `hardness certify` takes all",
         )
         rows[i] = values < 0
-        before = seen.setdefault(hashlib.sha256(rows[i].tobytes()).digest(), i)
+        before = first_with.setdefault(hashlib.sha256(rows[i].tobytes()).digest(), i)
         require(
             before == i, f"{functions.where(i)} is the function {functions.names[before]} again"
         )

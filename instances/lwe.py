@@ -3,9 +3,9 @@
 Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is written in the bits of
 z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
 uniform; for another q the L bits of a number are reduced mod q, and a is uniform up to a
-statistical distance of n q / 2^(L+2). Coordinate 0 is public. A family is a law of secrets s of
-Z_q^n, a law of errors e, which are independent of a and of s, and a number of codes; a code is one
-of as many equal intervals of Z_q, and has a level:
+statistical distance of n q / 2^(L+2). Coordinate 0 is public. A family has a distribution of
+secrets s in Z_q^n, a distribution of errors e, which are independent of a and of s, and a number of
+codes. Z_q is cut into as many equal intervals; the code is the index of one, and has a level:
 
     Y[l, 0] = X[l, 0] * level of (<a, s> + e) mod q where z_0 = -1, else 0,
 
@@ -44,35 +44,35 @@ from instances.secrets import (
 )
 from instances.streams import BitStream
 
-BETA = 40.0  # tanh(BETA/2) is 1 in float64
-MOST_VALUES = 1 << 15  # of a law that a certificate writes down
-_LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
-_MAX_TABLE = 1 << 20
-_MAX_LAYER = 1 << 16
-_SPARE_BITS = 30  # of a number that is reduced mod q
-_LABEL = (  # how labels follow from what is stored
+BETA = 40.0  # the slope of heads: tanh(BETA/2) is 1 in float64
+MOST_LAW_VALUES = 1 << 15  # of a distribution that a certificate lists
+_MIN_SPREAD = Fraction(1, 8)  # of a Gaussian secret: above it 1 and -1 have positive probability
+_MAX_TABLE = 1 << 20  # largest q of tables over Z_q
+_MAX_LAYER = 1 << 16  # largest q of a layer
+_SPARE_BITS = 30  # beyond those of n q, for a number that is reduced mod q
+_LABEL_TEXT = (  # how labels follow from what is stored
     "bit j of a token is 1 where coordinate j is -1; bits 1 {bits}; Y[l,0] = X[l,0] * {factor} "
     "where z_0 = -1, code = {code}; else 0, as all other columns"
 )
-_A = "+ jL .. of X_1 xor X_2 are a_j"
-_SIZES = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",), "none": ()}
+_BITS_TEXT = "+ jL .. of X_1 xor X_2 are a_j"
+_ERROR_SIZES = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",), "none": ()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Modular(Coded):
-    """A family of functions of <a, s> mod q; a subclass gives `errors` and `outcomes`.
+    """A family of functions of <a, s> mod q; a subclass defines `errors` and `outcomes`.
 
-    n: the dimension of a and s; q: a prime or a power of two, with `composite` any number. secret:
-    binary, ternary, uniform, gaussian or cbd, with h entries that are not 0 (0: any number) and the
-    standard deviation or eta in `spread`.
+    n: the dimension of a and s. q: a prime or a power of two; any number if `composite`. secret:
+    binary, ternary, uniform, gaussian or cbd. h: the number of entries other than 0; 0 for any.
+    spread: the standard deviation of a gaussian secret, or eta of cbd.
     """
 
-    noise = Fraction(0)  # errors are no flips
+    noise = Fraction(0)  # label errors are `errors`, not flips
     former: ClassVar[tuple[str, ...]] = ("beta=40", "bits=0", "heads=saturated", "labels=formula")
     composite: ClassVar[bool] = False
     noisy_parities: ClassVar[bool] = False  # parities of hidden bits, flipped at one rate
-    rising: ClassVar[bool] = False  # levels: -1, -1 + 2/q, .. by code; or 1, .., -1
-    assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
+    rising: ClassVar[bool] = False  # levels by code: -1, -1 + 2/q, ... if true, else 1, ..., -1
+    assumed: ClassVar[str | None] = None  # assumption on all algorithms; None without one
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
     n: Annotated[int, Range(1, 1 << 16)]
@@ -87,7 +87,7 @@ class Modular(Coded):
         return self
 
     def problem(self) -> dict[str, Any]:
-        """The moduli, the laws of secrets and errors, and the labels; raises UsageError.
+        """The modulus, the distributions of secrets and errors, and the labels; raises UsageError.
 
         >>> from instances import parse
         >>> parse("lwr:n=64,q=256,p=2,secret=binary,h=6").problem()["secret"]
@@ -109,43 +109,43 @@ class Modular(Coded):
         }
 
     def check(self) -> None:
-        """Refuse moduli and laws of secrets that no theorem here is about; raises UsageError."""
+        """Refuse a modulus or a distribution that is not supported; raises UsageError."""
         if not (self.composite or is_power_of_two(self.q) or is_prime(self.q)):
             raise UsageError(
                 f"q must be a power of two or a prime for {self.name}, as "
                 f"{1 << self.q.bit_length()} or {next_prime(self.q)}, got {self.q}"
             )
-        _ = self.secrets  # which refuses what is out of range
+        _ = self.secrets  # raises for parameters out of range
         require(
             self.errors is None or self.interval == 1,
             f"{self.name} takes no errors: each residue needs a code of its own",
         )
 
-    # ---- laws and labels
+    # ---- distributions and labels
 
     @cached_property
     def secrets(self) -> Secrets:
-        """The law of the secret."""
+        """The distribution of the secret."""
         return Secrets(kind=self.secret, n=self.n, q=self.q, h=self.h, spread=self.spread)
 
     @property
     def errors(self) -> Integers | None:
-        """The law of e; None where there is none."""
+        """The distribution of e; None without errors."""
         return None
 
     @property
     def outcomes(self) -> int:
-        """The number of codes, a divisor of q: here all residues have one of their own."""
+        """The number of codes, a divisor of q: by default one for each residue."""
         return self.q
 
     @property
     def interval(self) -> int:
-        """How many residues in a row have one code, t // interval."""
+        """The number of consecutive residues with the same code, t // interval."""
         return self.q // self.outcomes
 
     @property
     def hardness(self) -> Hardness:
-        """Exact for statistical queries where members are independent; `assumed` for others."""
+        """Exact for statistical queries if members are independent; else by an assumption."""
         if self.assumed is None:
             return super().hardness
         linear = self.interval == 1 and self.errors is None
@@ -157,7 +157,7 @@ class Modular(Coded):
 
     @property
     def _ratios(self) -> tuple[range, int]:
-        """The levels: numerators and the denominator."""
+        """The numerators of the levels, and their denominator."""
         codes = self.outcomes
         if codes > _MAX_TABLE:
             self.require_table()
@@ -167,7 +167,7 @@ class Modular(Coded):
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
-        """Those of the codes."""
+        """The levels of labels, by code."""
         numerators, denominator = self._ratios
         return tuple(Fraction(v, denominator) for v in numerators)
 
@@ -185,28 +185,28 @@ class Modular(Coded):
 
     @cached_property
     def response(self) -> NDArray[np.float64]:
-        """E of the label's factor, by <a, s> mod q: (q,)."""
+        """The mean of the label's factor, by <a, s> mod q: (q,)."""
         return self.means[self.table]
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
-        """E of the label's factor, by the code without error; with errors, codes are residues."""
+        """The mean of the label's factor, by the code without error."""
         if self.errors is None:
             return self.factors
-        out = np.zeros(self.q)
+        out = np.zeros(self.q)  # with errors, codes are residues
         for e, share in zip(self.errors.values, self.errors.shares, strict=True):
             out += share * np.roll(self.factors, -e)
         return out
 
     @cached_property
     def shares(self) -> tuple[Fraction, ...]:
-        """The part of Z_q that has each level, which errors do not change."""
+        """The probability of each level; errors do not change it."""
         self.require_table()
         return (Fraction(1, self.outcomes),) * self.outcomes
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
-        """The law of what errors add to a code, mod the number of codes: (outcomes,)."""
+        """The distribution of the error of a code, mod the number of codes: (outcomes,)."""
         self.require_table()
         law = self.errors or uniform([0])
         codes = np.array(law.values) % self.outcomes
@@ -214,7 +214,7 @@ class Modular(Coded):
 
     @cached_property
     def channel(self) -> NDArray[np.float64]:
-        """The chance of each code of a label, by the code that it has without error: (L, L)."""
+        """The probability of each code (column), by the code without error (row): (L, L)."""
         codes = np.arange(self.outcomes)
         return self.chances[(codes - codes[:, None]) % self.outcomes]
 
@@ -226,7 +226,7 @@ class Modular(Coded):
 
     @cached_property
     def information(self) -> float:
-        """The bits that a label with z_0 = -1 tells of <a, s>: mutual information, t uniform."""
+        """The mutual information of an informative label and a uniform <a, s>, in bits."""
         return self.errors.information(self.q) if self.errors else math.log2(self.outcomes)
 
     @property
@@ -235,7 +235,7 @@ class Modular(Coded):
         return 1 - self.errors.residues(self.q)[0] / 2**64 if self.errors else 0.0
 
     def require_table(self, limit: int = _MAX_TABLE) -> None:
-        """Refuse to tabulate a large Z_q; raises ToolkitError."""
+        """Refuse to tabulate Z_q for q above a limit; raises ToolkitError."""
         if self.q > limit:
             raise ToolkitError(
                 f"{self}: layers need q of at most {_MAX_LAYER}, examples and labels one of "
@@ -254,25 +254,25 @@ class Modular(Coded):
         return self.secrets.listed()
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a secret, of which at least one entry is a unit of Z_q."""
+        """Draw a secret with at least one entry that is a unit of Z_q."""
         return self.secrets.draw(rng)
 
     def require_member(self, secret: Secret) -> None:
-        """Refuse what is no secret of this family; raises UsageError."""
+        """Refuse a vector that is not a secret of this family; raises UsageError."""
         self.secrets.require(secret)
 
     # ---- tokens and labels
 
     @cached_property
     def length(self) -> int:
-        """L, the bits that stand for one number."""
+        """L, the number of bits that encode one entry of a."""
         if is_power_of_two(self.q):
             return self.q.bit_length() - 1
         return (self.n * self.q).bit_length() + _SPARE_BITS
 
     @property
     def d(self) -> int:  # type: ignore[override]
-        """n L + 1."""
+        """The dimension of a token, n L + 1."""
         return self.n * self.length + 1
 
     def vectors(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -294,30 +294,30 @@ class Modular(Coded):
     ) -> NDArray[np.unsignedinteger[Any]]:
         """Compute the codes table[(<a, s> + e) mod q] where z_0 = -1: (n,)."""
         self.require_table()
-        shown = self.table[(self.inner(secret, words) + errors) % self.q]
-        return (shown * self.open(words)).astype(self.code_type)
+        codes = self.table[(self.inner(secret, words) + errors) % self.q]
+        return (codes * self.open(words)).astype(self.code_type)
 
     def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F, which the layer is: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate F, which the layer computes: (n, 2, d) -> (n, 2, d)."""
         return self.mean(secret, x)
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see Parity on it]"""
+        """Evaluate the baseline's factor, the mean of the response: (n, 2, words) -> (n,)."""
         return np.full(len(words), self.response.mean())
 
     @property
     def mean_variance(self) -> float:
-        """The variance of the response over Z_q."""
+        """The variance of the response over a uniform element of Z_q."""
         return float(self.response.var())
 
     # ---- the layer
 
     @cached_property
     def reach(self) -> tuple[int, int]:
-        """The range low .. high of t that no secret passes."""
+        """The range low .. high that contains t for every secret."""
         low, high = self.secrets.ends(self.length)
-        many = self.h or self.n
-        return many * low, many * high
+        entries = self.h or self.n
+        return entries * low, entries * high
 
     def weights(self, secret: Secret) -> NDArray[np.int64]:
         """Compute w_{j,b} = 2^b s_j mod q, centred: (d - 1,)."""
@@ -329,15 +329,15 @@ class Modular(Coded):
 
     @cached_property
     def layer_heads(self) -> int:
-        """The most heads that a member needs, or a little more: K + 2, K the steps of t."""
+        """An upper bound on the heads of a member: K + 2 for K steps of the response in t."""
         low, high = self.reach
         steps = self.response != np.roll(self.response, 1)  # from t - 1 to t
         periods, rest = divmod(high - low, self.q)
-        left = steps[(low + 1 + np.arange(rest)) % self.q]
-        return periods * int(steps.sum()) + int(left.sum()) + 2
+        in_rest = steps[(low + 1 + np.arange(rest)) % self.q]
+        return periods * int(steps.sum()) + int(in_rest.sum()) + 2
 
     def steps(self, secret: Secret) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Write E of the factor of t as steps: their places c (K,), sizes a (K,), a constant."""
+        """Write the mean factor by steps in t: positions c (K,), sizes a (K,), and a constant."""
         self.require_table(_MAX_LAYER)
         weights = self.weights(secret)
         low, high = int(weights[weights < 0].sum()), int(weights[weights > 0].sum())
@@ -349,8 +349,8 @@ class Modular(Coded):
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T, padded with zero heads.
 
-        A head for each step, one for the constant, and one without logits, which makes the sum of
-        all a_i zero: the sum over the others tells secrets apart.
+        There is a head for each step, one for the constant, and one without logits that makes the
+        sum of all a_i zero; without it that sum would differ between secrets.
         """
         places, sizes, constant = self.steps(secret)
         k, d, inner = len(sizes), self.d, np.arange(1, self.d)
@@ -366,7 +366,7 @@ class Modular(Coded):
         return AttentionLayer(theta=theta, w=w)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
-        """Add what heads that are steps miss by 1 - tanh(beta/2)."""
+        """Add to the rounding error the amount by which heads miss a step, 1 - tanh(beta/2)."""
         slope = 1 - math.tanh(BETA / 2)
         return super().layer_tolerance(layer) + slope * float(np.abs(layer.w[:, 0, 0]).sum())
 
@@ -386,8 +386,8 @@ class Lwr(Modular):
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwr:n=8,q=16,p=2,secret=binary,h=4"
     about: ClassVar[str] = "learning with rounding: the top of <a, s> mod q, K + 2 heads"
-    label_text: ClassVar[str] = _LABEL.format(
-        bits=_A, factor="(1 - 2 code/(p - 1))", code="floor(p <a,s> / q) mod p"
+    label_text: ClassVar[str] = _LABEL_TEXT.format(
+        bits=_BITS_TEXT, factor="(1 - 2 code/(p - 1))", code="floor(p <a,s> / q) mod p"
     )
     assumed: ClassVar[str] = "learning with rounding is hard [BPR12]"
     exact_text: ClassVar[str] = "with p = q linear algebra learns the labels, linear in s"
@@ -395,7 +395,7 @@ class Lwr(Modular):
     p: int
 
     def check(self) -> None:
-        """Refuse parts of Z_q of different sizes; raises UsageError."""
+        """Refuse a p that does not divide q; raises UsageError."""
         require(
             2 <= self.p <= self.q and self.q % self.p == 0,
             f"p must be at least 2 and divide q = {self.q}, got {self.p}: every part of Z_q then "
@@ -414,7 +414,7 @@ class Lwe(Modular):
     """Labels 2 ((<a, s> + e) mod q)/q - 1; the layer is their mean, given a.
 
     error: gaussian, with the standard deviation `sigma`, or `alpha` = sigma/q; uniform, on `width`
-    integers around 0 (2: on 0 and 1); cbd, centred binomial with `eta` coins on each side; or none.
+    integers around 0 (2: on 0 and 1); cbd, centred binomial with `eta` bits on each side; or none.
     The other parameters are those of Modular. Raises UsageError out of range. [Regev05]
 
     >>> Lwe(n=8, q=17, sigma=Fraction(1)).errors.values[-1]
@@ -425,8 +425,8 @@ class Lwe(Modular):
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwe:n=8,q=17,sigma=1"
     about: ClassVar[str] = "learning with errors: <a, s> + e mod q, the layer is the mean"
-    label_text: ClassVar[str] = _LABEL.format(
-        bits=f"{_A}, mod q", factor="(2 code/q - 1)", code="<a,s> + e mod q"
+    label_text: ClassVar[str] = _LABEL_TEXT.format(
+        bits=f"{_BITS_TEXT}, mod q", factor="(2 code/q - 1)", code="<a,s> + e mod q"
     )
     assumed: ClassVar[str] = "learning with errors is hard [Regev05]"
     composite: ClassVar[bool] = True
@@ -434,36 +434,36 @@ class Lwe(Modular):
 
     sigma: Fraction = Fraction(0)
     alpha: Fraction = Fraction(0)
-    error: Annotated[str, OneOf(tuple(_SIZES))] = "gaussian"
+    error: Annotated[str, OneOf(tuple(_ERROR_SIZES))] = "gaussian"
     width: Annotated[int, Range(0, 1 << 16)] = 0
     eta: Annotated[int, Range(0, 64)] = 0
 
     def check(self) -> None:
-        """Refuse sizes that the law of errors does not have; raises UsageError."""
-        sized = [n for names in _SIZES.values() for n in names if getattr(self, n)]
-        sizes = _SIZES[self.error]
+        """Refuse sizes that do not belong to the kind of error; raises UsageError."""
+        given = [n for names in _ERROR_SIZES.values() for n in names if getattr(self, n)]
+        sizes = _ERROR_SIZES[self.error]
         lacking = f"none: write {self},{sizes[0]}=2" if sizes else ""
         require(
-            len(sized) == bool(sizes)
-            and all(name in sizes and getattr(self, name) > 0 for name in sized),
+            len(given) == bool(sizes)
+            and all(name in sizes and getattr(self, name) > 0 for name in given),
             f"error={self.error} needs {' or '.join(f'{name}=...' for name in sizes) or 'no size'} "
-            f"alone, above 0, got {', '.join(sized) or lacking}",
+            f"alone, above 0, got {', '.join(given) or lacking}",
         )
         require(
             self.width <= self.q - 1,
             f"width must be at most q - 1 = {self.q - 1}, got {self.width}",
         )
         super().check()
-        wide = self.errors.deviation if self.errors else 0.0
+        deviation = self.errors.deviation if self.errors else 0.0
         require(
-            wide <= 2 * self.q,
-            f"the standard deviation of errors must be at most 2q = {2 * self.q}, got {wide:g}: "
-            "labels then say nothing",
+            deviation <= 2 * self.q,
+            "the standard deviation of errors must be at most "
+            f"2q = {2 * self.q}, got {deviation:g}: labels then say nothing",
         )
 
     @cached_property
     def errors(self) -> Integers | None:
-        """The law of e."""
+        """The distribution of e."""
         match self.error:
             case "gaussian":
                 return gaussian(self.sigma or self.alpha * self.q)
@@ -488,7 +488,7 @@ class Lpn(Modular):
     name: ClassVar[str] = "lpn"
     example: ClassVar[str] = "lpn:n=32,noise=0.1"
     about: ClassVar[str] = "learning parity with noise, the secret dense or sparse"
-    label_text: ClassVar[str] = _LABEL.format(
+    label_text: ClassVar[str] = _LABEL_TEXT.format(
         bits=".. of X_1 xor X_2 are a", factor="(1 - 2 code)", code="<a,s> + e mod 2"
     )
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
@@ -505,15 +505,15 @@ class Lpn(Modular):
     ] = field()  # required
 
     def check(self) -> None:
-        """Refuse dense secrets of more bits than anybody counts; raises UsageError."""
-        most = 1 << 16
-        few = self.h > 0 or self.n <= most
-        require(few, f"n must be at most {most} if h is 0, got {self.n}: lower n, or set h")
+        """Refuse a long dense secret; raises UsageError."""
+        largest = 1 << 16
+        small = self.h > 0 or self.n <= largest
+        require(small, f"n must be at most {largest} if h is 0, got {self.n}: lower n, or set h")
         super().check()
 
     @property
     def hides(self) -> HiddenSet:
-        """A set of places, of any size if h is 0."""
+        """The hidden set of coordinates of s that are 1; of any size if h is 0."""
         return HiddenSet(
             size=self.h or None,
             first_step=True,
@@ -522,15 +522,15 @@ class Lpn(Modular):
 
     @cached_property
     def errors(self) -> Integers | None:
-        """1 with probability `noise`."""
+        """The distribution of e: 1 with probability `noise`, else 0."""
         return bernoulli(self.noise) if self.noise else None
 
 
 def modulus(family: Modular) -> int:
-    """Return M: mod M, secrets are alike if they are the same up to a unit of Z_M.
+    """Return the M for which labels of two members are independent unless these agree mod M.
 
-    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the checker of
-    certificates proves it.
+    Two secrets agree if they are equal mod M up to a unit of Z_M. a is uniform on Z_q^n; the
+    checker of certificates proves the independence.
 
     >>> from instances import parse
     >>> [modulus(parse(f"lwr:n=4,q={q},p={p},secret=binary")) for q, p in ((7, 7), (8, 4), (8, 2))]
@@ -540,18 +540,16 @@ def modulus(family: Modular) -> int:
 
 
 def obstacle(family: Modular) -> str | None:
-    """Say why no bound is claimed for a family; None where there is one."""
+    """Return the reason why no bound is claimed for a family; None if there is a bound."""
     if not (is_power_of_two(family.q) or is_prime(family.q)):
         return f"q={family.q} is neither a power of two nor a prime, and nothing is proved there"
-    if family.secret == "gaussian" and family.spread < _LEAST_SPREAD:
-        return (
-            f"secrets with spread={family.spread} are nearly all 0: take at least {_LEAST_SPREAD}"
-        )
+    if family.secret == "gaussian" and family.spread < _MIN_SPREAD:
+        return f"secrets with spread={family.spread} are nearly all 0: take at least {_MIN_SPREAD}"
     errors, law = family.errors, family.secrets.law
-    if errors and len(errors.values) > MOST_VALUES:
-        return f"errors take more than {MOST_VALUES} values: lower the error"
-    if law and len(law) > MOST_VALUES:
-        return f"entries of the secret take more than {MOST_VALUES} values: lower the spread"
+    if errors and len(errors.values) > MOST_LAW_VALUES:
+        return f"errors take more than {MOST_LAW_VALUES} values: lower the error"
+    if law and len(law) > MOST_LAW_VALUES:
+        return f"entries of the secret take more than {MOST_LAW_VALUES} values: lower the spread"
     if family.h and law and any(v % modulus(family) == 0 for v in law):
         return (
             f"h={family.h} with secret={family.secret}: no bound is known where one of the entries "

@@ -1,7 +1,7 @@
-"""The family of data of a user: labelled examples of an unknown function.
+"""The family of a user's data: labelled examples of an unknown function.
 
-Nobody drew them from a family of layers, so there is no secret, no fresh example and no bound on
-the labels.
+The examples were not drawn from a family of layers. So there is no secret, no fresh example and no
+bound on the labels.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from instances.parameters import OneOf, Range, later
 
 @dataclass(frozen=True, kw_only=True)
 class OwnData(Dense):
-    """What a learner is told of a user's data: k tokens of d numbers, and labels of that shape.
+    """The public shape of a user's data: k tokens of d numbers, and labels of that shape.
 
-    rows: how many tokens have labels, the first; 0: all. The labels of the others are 0. tokens:
-    boolean where all entries are -1 or +1, else real. Nothing is known of the labels, nor of their
-    noise. A spec names it, for learners in other processes.
+    rows: only the first `rows` tokens have labels, and the others have label 0; 0 means all.
+    tokens: boolean if all entries are -1 or +1, else real. Nothing is known about labels and noise.
+    Its spec passes the shape to learners in other processes.
     """
 
     name: ClassVar[str] = "data"
@@ -32,7 +32,7 @@ class OwnData(Dense):
     noise: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
     noise_known: ClassVar[bool] = False
     m: ClassVar[int] = 0  # type: ignore[misc]
-    questions = None  # type: ignore[assignment]  # nobody knows other labels
+    questions = None  # type: ignore[assignment]  # labels of other tokens are unknown
 
     d: Annotated[int, Range(1)]
     k: Annotated[int, Range(2, about="k, the number of tokens (one alone attends to itself),")]
@@ -40,7 +40,7 @@ class OwnData(Dense):
     rows: Annotated[int, OneOf((0, 1))] = later(0)  # type: ignore[misc]
 
     def draw(self, rng: np.random.Generator) -> NoReturn:
-        """Refuse: there is no secret, and nobody knows a layer."""
+        """Raise UsageError, as a user's data has neither secret nor layer."""
         raise UsageError(
             f"{self} is data of yours, and no instance is drawn of it: give `hardness learn` the "
             "file"

@@ -1,7 +1,7 @@
-"""Parameters: the fields of a frozen dataclass, declared with their values, written key=value.
+"""Parameters of specs: fields of a frozen dataclass, declared with their range, written key=value.
 
-A declaration, Annotated[int, Range(1, 65536)], makes the refusal of other values, the help of
-`families show`, and the tables of the manual. A class inherits what it does not declare anew.
+A declaration such as Annotated[int, Range(1, 65536)] gives the refusal of other values, the help of
+`families show` and the tables of the manual. A class inherits declarations of its bases.
 """
 
 import inspect
@@ -26,9 +26,9 @@ _ANNOTATED = re.compile(r"(?:\w+\.)?Annotated\[\s*([\w.]+)")
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `least` to `most`, and those ends of a range that are not in it.
+    """A range of numbers: from `least` to `most`, or strictly `above` and `below` its ends.
 
-    about: what the parameter is, for the refusal. words: the range, where its ends do not say all.
+    about: what the parameter is, for the refusal. words: the range in words, in place of the ends.
 
     >>> Range(1, 65536).allowed, Range(above=0, most=1000).allowed
     ('between 1 and 65536', 'above 0 and at most 1000')
@@ -57,20 +57,20 @@ class Range:
         if self.words:
             return self.words
         if self.least is not None and self.most is not None:
-            return f"between {_end(self.least)} and {_end(self.most)}"
+            return f"between {_end_text(self.least)} and {_end_text(self.most)}"
         ends = {"at least": self.least, "above": self.above, "at most": self.most}
         ends["below"] = self.below
-        return " and ".join(f"{word} {_end(end)}" for word, end in ends.items() if end is not None)
+        return " and ".join(f"{word} {_end_text(v)}" for word, v in ends.items() if v is not None)
 
     def refusal(self, name: str, value: Any) -> str:
-        """Say what is wrong with a value out of range, and what is allowed."""
+        """Say that a value is out of range, and what is allowed."""
         got = f"{name}={value}" if self.about else value
         return f"{self.about or name} must be {self.allowed}, got {got}"
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of some words.
+    """A choice between some values.
 
     >>> OneOf(("boolean", "gaussian")).refusal("tokens", "odd")
     'tokens must be boolean or gaussian, got odd'
@@ -83,23 +83,23 @@ class OneOf:
 
     @property
     def allowed(self) -> str:
-        """The words."""
+        """The values in words."""
         *first, last = map(str, self.values)
         return f"{', '.join(first)} or {last}" if first else last
 
     def refusal(self, name: str, value: Any) -> str:
-        """Say which words are allowed, and which of them one of a former version is now."""
+        """Say which words are allowed, and which of them replaces a word of a former version."""
         instead = withdrawn_names().get(f"value of {name}", {}).get(str(value))
         return f"{name} must be {self.allowed}, got {value}" + (f": {instead}" if instead else "")
 
 
 def plain_type(annotation: Any) -> Any:
-    """Return a type without what is declared with it.
+    """Return the type of an annotation, without its declared range.
 
     >>> plain_type(Annotated[int, Range(1)]), plain_type(Fraction)
     (<class 'int'>, <class 'fractions.Fraction'>)
     """
-    if isinstance(annotation, str):  # of a file that imports annotations from __future__
+    if isinstance(annotation, str):  # the file imports annotations from __future__
         text = _ANNOTATED.match(annotation)
         return text[1] if text else annotation
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
@@ -107,7 +107,7 @@ def plain_type(annotation: Any) -> Any:
 
 @cache
 def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
-    """Return what a class and those that it derives from declare of each of its fields.
+    """Return the declared range of each field of a class, inherited ones too.
 
     >>> from instances.lwe import Lwr
     >>> declared(Lwr)["n"].allowed
@@ -119,7 +119,7 @@ def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
     for base in reversed(kind.__mro__):
         try:
             annotations = inspect.get_annotations(base, eval_str=True)
-        except Exception:  # texts that name what only a type checker imports
+        except Exception:  # the text may name what only a type checker imports
             annotations = inspect.get_annotations(base)
         for name, annotation in annotations.items():
             for value in getattr(annotation, "__metadata__", ()):
@@ -136,10 +136,10 @@ def require_declared(record: Any) -> None:
             raise UsageError(allowed.refusal(name, value))
 
 
-def _end(value: int | Fraction) -> str:
-    """Write an end of a range, a large power of two as one.
+def _end_text(value: int | Fraction) -> str:
+    """Write an end of a range; a large power of two is written as a power.
 
-    >>> _end(1 << 48), _end(Fraction(1, 2)), _end(65536)
+    >>> _end_text(1 << 48), _end_text(Fraction(1, 2)), _end_text(65536)
     ('2^48', '1/2', '65536')
     """
     if isinstance(value, int) and value >= _POWER and not value & (value - 1):
@@ -148,7 +148,7 @@ def _end(value: int | Fraction) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at the commas that stand outside of brackets.
+    """Split a text at the commas outside of brackets.
 
     >>> split_list("g=[1,2],m=f(3,4)")
     ['g=[1,2]', 'm=f(3,4)']
@@ -194,13 +194,13 @@ def word(text: str, subject: str) -> str:
 
 
 class Profiled(str):
-    """A parameter that is a profile, in words or a list; the family reads it."""
+    """The type of a parameter that is a profile, a name or a list; the family parses it."""
 
     __slots__ = ()
 
 
 class Value:
-    """The type of a parameter of a class of a user, which is read as it looks."""
+    """The type of a parameter of a user's class: its text decides whether it is a number."""
 
 
 _READERS: dict[Any, Any] = {
@@ -209,18 +209,18 @@ _READERS: dict[Any, Any] = {
     float: lambda text, what: parse(text, float, what),
     str: word,
     Profiled: lambda text, what: Profiled(text),
-    Value: lambda text, what: _looks(text, what),
+    Value: lambda text, what: _read_literal(text, what),
 }
-# By their names too: annotations are texts in a file that imports them from __future__.
+# Also by name: `from __future__ import annotations` makes annotations texts.
 _READERS |= {kind.__name__: reader for kind, reader in _READERS.items()}
 
 
 def arguments(kind: type[Any], text: str, subject: str, example: str) -> dict[str, Any]:
-    """Read "key=value,..." as values of the fields of a frozen dataclass, by their names.
+    """Read "key=value,..." as values of the fields of a frozen dataclass, by field name.
 
     Raises UsageError for unknown, missing, repeated or malformed parameters.
     """
-    known = {f.name: f for f in listed(kind)}
+    known = {f.name: f for f in parameter_fields(kind)}
     texts = key_values(text, subject, list(known))
     values = {
         n: _READERS[plain_type(known[n].type)](v, f"{subject}: {n}") for n, v in texts.items()
@@ -231,8 +231,8 @@ def arguments(kind: type[Any], text: str, subject: str, example: str) -> dict[st
         def read(spec: str) -> None:
             kind(**arguments(kind, spec.rpartition(":")[2], subject, example))
 
-        more = completed(subject.replace(": ", ":"), texts, required, example, read)
-        raise UsageError(f"{subject} needs {', '.join(missing)}{more}")
+        proposal = completed(subject.replace(": ", ":"), texts, required, example, read)
+        raise UsageError(f"{subject} needs {', '.join(missing)}{proposal}")
     return values
 
 
@@ -243,9 +243,10 @@ def completed(
     example: str,
     read: Callable[[str], object],
 ) -> str:
-    """Say how parameters are completed: by those of an example or small ones, if that is valid.
+    """Propose a valid spec with the given parameters, or refer to the example if none is found.
 
-    read: raises for a spec that is not.
+    Missing parameters have the values of the example, then 2, then 1. read: raises an error for a
+    spec that is not valid.
 
     >>> from instances.spec import parse
     >>> completed("parity", {"m": "9"}, ["d", "m"], "parity:d=32,m=3", parse)
@@ -257,27 +258,27 @@ def completed(
     usual = {key: value for key, _, value in pairs}
     missing = {key: usual.get(key, "2") for key in required if key not in texts}
     small = ({k: n if v.isdecimal() else v for k, v in missing.items()} for n in "21")
-    for more in (missing, usual, *small):
-        values = texts | {key: value for key, value in more.items() if key not in texts}
+    for added in (missing, usual, *small):
+        values = texts | {key: value for key, value in added.items() if key not in texts}
         if values.keys() >= {*required}:
             spec = f"{name}:{','.join(f'{key}={value}' for key, value in values.items())}"
-            with suppress(Exception):  # of a user's class, any
+            with suppress(Exception):  # a user's class may raise any
                 read(spec)
                 return f": write {spec}"
     return f", as in {example}"
 
 
-def listed(kind: Any) -> list[Field[Any]]:
-    """List the fields that are given: those required, the class's own, then inherited ones.
+def parameter_fields(kind: Any) -> list[Field[Any]]:
+    """List the fields that a spec may set: required ones, the class's own, then inherited ones.
 
     >>> from instances.lwe import Lwr
-    >>> [f.name for f in listed(Lwr)][:4]
+    >>> [f.name for f in parameter_fields(Lwr)][:4]
     ['n', 'q', 'p', 'secret']
 
-    Of what calls a class of a user, `spec_fields`: those of that class.
+    A family made from a user's class has `spec_fields`, the parameters of that class.
     """
-    if (own := getattr(kind, "spec_fields", None)) is not None:
-        return list(own)
+    if (spec_fields := getattr(kind, "spec_fields", None)) is not None:
+        return list(spec_fields)
     own = inspect.get_annotations(kind if isinstance(kind, type) else type(kind))
     readable = [f for f in fields(kind) if f.init]
     return sorted(readable, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
@@ -286,7 +287,7 @@ def listed(kind: Any) -> list[Field[Any]]:
 def is_readable(kind: type[Any]) -> bool:
     """Return whether a class is a dataclass whose fields have types that `arguments` reads."""
     return (is_dataclass(kind) or hasattr(kind, "spec_fields")) and all(
-        plain_type(f.type) in _READERS for f in listed(kind)
+        plain_type(f.type) in _READERS for f in parameter_fields(kind)
     )
 
 
@@ -295,8 +296,8 @@ def keyword_arguments(
 ) -> dict[str, Any]:
     """Read "key=value,..." as arguments that a class or function takes by name; raises UsageError.
 
-    A value is an int, a float, true or false, or a word, as it looks. positional: how many of
-    the first arguments are not to be named.
+    The text of a value decides whether it is an int, a float, true or false, or a word.
+    positional: how many of the first arguments may not be named.
 
     >>> keyword_arguments(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
     {'d': 9, 'rate': 0.001, 'on': True}
@@ -305,46 +306,47 @@ def keyword_arguments(
     first = [*inspect.signature(value).parameters][:positional] if positional else []
     fields = parameters_of(value, filter(str.isidentifier, keys))
     known = [f.name for f in fields if f.name not in first]
-    return {n: _looks(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
+    return {n: _read_literal(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
 
 
 def parameters_of(value: Any, names: Iterable[str] = ()) -> tuple[Field[Any], ...]:
-    """List what a class or function takes by name as fields that are read as they look.
+    """List the named parameters of a class or function as fields of type `Value`.
 
-    names: names that one of any names takes. A default that no spec writes is left out of it.
+    names: further names, for one that takes **keywords. A default that no spec can write is marked
+    `later`, so that specs omit it.
 
     >>> [f.name for f in parameters_of(lambda d, w=3, **more: None, ["w", "on"])]
     ['d', 'w', 'on']
     """
     try:
-        every = list(inspect.signature(value).parameters.values())
+        signature = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
         return ()
-    named = [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    named = [p for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     defaults = {p.name: MISSING if p.default is p.empty else p.default for p in named}
-    if any(p.kind is p.VAR_KEYWORD for p in every):
+    if any(p.kind is p.VAR_KEYWORD for p in signature):
         defaults |= {name: None for name in names if name not in defaults}
     parameters = list[Any]()
     for name, default in defaults.items():
-        more = {} if default is MISSING or is_written(default) else {"later": True}
-        parameters.append(field(default=default, metadata=more))
+        metadata = {} if default is MISSING or is_written(default) else {"later": True}
+        parameters.append(field(default=default, metadata=metadata))
         parameters[-1].name, parameters[-1].type = name, Value
     return tuple(parameters)
 
 
 def is_written(value: Any) -> bool:
-    """Whether `write` writes a value as `Value` reads it.
+    """Return whether a spec can hold a value: written and read again, it is the same.
 
     >>> is_written(3), is_written(0.5), is_written(None), is_written("a b")
     (True, True, False, False)
     """
     try:
-        return bool(_looks(write(value), "") == value)
+        return bool(_read_literal(write(value), "") == value)
     except ValueError:  # a UsageError is one too
         return False
 
 
-def _looks(text: str, subject: str) -> int | float | bool | str:
+def _read_literal(text: str, subject: str) -> int | float | bool | str:
     for kind in (int, float):
         with suppress(UsageError):
             return parse(text, kind, subject)
@@ -352,35 +354,40 @@ def _looks(text: str, subject: str) -> int | float | bool | str:
 
 
 def later(default: Any) -> Any:
-    """Declare a field that a released dataclass did not have: `canonical` omits it at its default.
+    """Declare a field that was added after a release: `canonical` omits it at its default.
 
-    So what was stored keeps its name, and its seeds, which depend on the name.
+    Stored specs thus keep their text, and with it their seeds, which depend on the text.
     """
     return field(default=default, metadata={"later": True})
 
 
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    every = sorted(listed(record), key=lambda f: f.name)
-    return _written(record, name, every, lambda f: "later" in f.metadata)
+    by_name = sorted(parameter_fields(record), key=lambda f: f.name)
+    return _spec_text(record, name, by_name, lambda f: "later" in f.metadata)
 
 
 def brief(record: Any, name: str) -> str:
-    """Write a frozen dataclass as a spec without its defaults, in the order of `listed`.
+    """Write a frozen dataclass as a spec without its defaults, in the order of `parameter_fields`.
 
-    The defaults that a class of a user gives are written: nobody else can know them.
+    Defaults of a user's class are written, as only its file defines them.
     """
     rooms = ("instances", "hardness")
     bases = [c for c in type(record).__mro__ if c.__module__.partition(".")[0] in rooms]
     known = {name for base in bases for name in inspect.get_annotations(base)}
-    return _written(record, name, listed(record), lambda f: f.name in known)
+    return _spec_text(record, name, parameter_fields(record), lambda f: f.name in known)
 
 
-def _written(
-    record: Any, name: str, every: list[Field[Any]], omitted: Callable[[Field[Any]], bool]
+def _spec_text(
+    record: Any,
+    name: str,
+    parameters: list[Field[Any]],
+    omitted: Callable[[Field[Any]], bool],
 ) -> str:
-    """Write parameters; omitted: which are left out at their defaults."""
-    own = getattr(record, "spec_values", {})  # whose names the class may have for something else
-    values = ((f, own[f.name] if f.name in own else getattr(record, f.name)) for f in every)
+    """Write a spec; omitted: whether a parameter is left out at its default."""
+    given = getattr(record, "spec_values", {})  # a user's class may use these names otherwise
+    values = (
+        (f, given[f.name] if f.name in given else getattr(record, f.name)) for f in parameters
+    )
     pairs = [f"{f.name}={write(v)}" for f, v in values if not omitted(f) or v != f.default]
     return f"{name}:{','.join(pairs)}" if pairs else name

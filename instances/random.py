@@ -1,6 +1,6 @@
-"""Layers with random heads: softmax with dials, softmax with a hidden parity, and linear attention.
+"""Layers of random heads: softmax with degenerations, with a hidden parity, and linear attention.
 
-Theta_i is a random matrix of Frobenius norm `scale`, W_i one of Frobenius norm sqrt(d), all
+Theta_i is a random matrix of Frobenius norm `scale` and W_i one of Frobenius norm sqrt(d); all are
 independent.
 """
 
@@ -29,13 +29,13 @@ Dial = Annotated[float, Range(0, 1)]
 class Nice(Dense):
     """Layers of m random heads on k tokens of dimension d; raises UsageError out of range.
 
-    coherence: the part of every Theta_i that is common to all, as the cosine of two of them.
-    rank: of every Theta_i, 0 for full. trace: |Tr Theta_i| over its largest value, sqrt(d)
-    ||Theta_i||. column: the share of ||Theta_i||^2 in its first column, 0 to leave it as drawn.
-    ratio: of the largest to the smallest ||Theta_i||. shared: the cosine of two W_i. parity: how
-    far the layer has gone on the line to one that computes plus or minus the parity of m hidden
-    bits. lattice: how far the entries of W_i have gone to whole multiples of one number, so that
-    sums of heads coincide.
+    coherence: the cosine of two Theta_i, by a part that all share. rank: of every Theta_i, 0 for
+    full. trace: |Tr Theta_i| over its largest possible value, sqrt(d) ||Theta_i||. column: the
+    share of ||Theta_i||^2 in the first column, 0 to leave it as drawn. ratio: of the largest to the
+    smallest ||Theta_i||. shared: the cosine of two W_i. parity: 0 .. 1, the position on the line
+    from the random layer to one that computes plus or minus the parity of m hidden bits. lattice:
+    0 .. 1, how far entries of W_i are moved to multiples of one number, so that sums of heads
+    coincide.
 
     >>> Nice(m=2, k=2, d=16).instance(0).examples(0, 5).y.shape
     (5, 2, 16)
@@ -77,7 +77,7 @@ class Nice(Dense):
             )
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
-        """Draw Theta_i and W_i, dial by dial."""
+        """Draw Theta_i and W_i, and apply each parameter in turn."""
         theta, w = self._theta(rng), self._w(rng)
         if self.parity:
             hidden = Parity(d=self.d, m=self.m)
@@ -89,7 +89,7 @@ class Nice(Dense):
 
     def _theta(self, rng: np.random.Generator) -> Array:
         heads = []
-        for i, head in enumerate(self._alike(rng, self.rank, self.coherence)):
+        for i, head in enumerate(self._correlated(rng, self.rank, self.coherence)):
             if self.column:
                 head = _weighted_column(head, self.column)
             if self.trace:
@@ -99,25 +99,25 @@ class Nice(Dense):
         return np.stack(heads)
 
     def _w(self, rng: np.random.Generator) -> Array:
-        drawn = self._alike(rng, 0, self.shared)
+        drawn = self._correlated(rng, 0, self.shared)
         heads = np.stack([math.sqrt(self.d) * unit(head) for head in drawn])
         step = 1 / math.sqrt(self.d)  # the root mean square of an entry
         return heads + self.lattice * (step * np.rint(heads / step) - heads)
 
-    def _alike(self, rng: np.random.Generator, rank: int, cosine: float) -> Iterator[Array]:
-        """Draw m matrices of which two have a cosine."""
+    def _correlated(self, rng: np.random.Generator, rank: int, cosine: float) -> Iterator[Array]:
+        """Draw m matrices of norm about 1, any two of which have the expected cosine `cosine`."""
         common = unit(random_matrix(rng, self.d, rank))
         for _ in range(self.m):
-            own = unit(random_matrix(rng, self.d, rank))
-            yield math.sqrt(cosine) * common + math.sqrt(1 - cosine) * own
+            private = unit(random_matrix(rng, self.d, rank))
+            yield math.sqrt(cosine) * common + math.sqrt(1 - cosine) * private
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hidden(Dense):
-    """Layers of a parity on `hard` of d - 1 coordinates and of `nice` random heads.
+    """Layers of a parity on `hard` of d - 1 coordinates, and of `nice` random heads.
 
-    scale: ||Theta_i||_F of the random heads; weight: their ||W_i||_F, where a row of the parity has
-    length 1. noise: standard deviation of the label noise; rho: e^(beta/2) of the parity's heads. A
+    scale: ||Theta_i||_F of the random heads. weight: their ||W_i||_F; a row of the parity has
+    length 1. noise: standard deviation of the label noise. rho: e^(beta/2) of the parity's heads. A
     secret is the 256 bits of the random heads, then the hidden set. Raises UsageError out of range.
 
     >>> Hidden(d=8, hard=2, nice=1).instance(0).examples(0, 5).y.shape
@@ -161,7 +161,7 @@ class Hidden(Dense):
         return Parity(d=self.d, m=self.hard, rho=self.rho)
 
     def problem(self) -> dict[str, Any]:
-        """That of the hidden parities, which are seen among other heads."""
+        """The problem of the hidden parities, observed among other heads."""
         return {**self.hidden_sets.problem(), "view": "among-others"}
 
     hardness = Hardness(
@@ -172,11 +172,11 @@ class Hidden(Dense):
 
     @property
     def layer_heads(self) -> int:
-        """Those of the parity, and the random ones."""
+        """The number of heads of the parity plus the number of random heads."""
         return self.hidden_sets.layer_heads + self.nice
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw 256 bits, and a set."""
+        """Draw 256 bits for the random heads, then a hidden set."""
         return (*super().draw(rng), *self.hidden_sets.draw(rng))
 
     def same(self, first: Secret, second: Secret) -> bool:
@@ -186,10 +186,10 @@ class Hidden(Dense):
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
         """1 where the hidden sets are the same, else 0."""
         sets = [tuple(sorted(secret[1:])) for secret in members]
-        return np.array([[float(one == other) for other in sets] for one in sets])
+        return np.array([[float(left == right) for right in sets] for left in sets])
 
     def layer_of(self, secret: Secret) -> AttentionLayer:
-        """Put the heads of both parts together, the random ones first."""
+        """Join the heads of both parts, the random ones first."""
         hard, nice = self.hidden_sets.layer(secret[1:]), self.nice_part(secret)
         theta, w = np.concatenate([nice.theta, hard.theta]), np.concatenate([nice.w, hard.w])
         return AttentionLayer(theta=theta, w=w)
@@ -200,7 +200,7 @@ class Hidden(Dense):
             0 <= secret[0] < 1 << 256,
             "a secret of this family is one number of 256 bits, then a set of places",
         )
-        return _drawn(self, secret[0])
+        return _random_heads(self, secret[0])
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Add the formula of the parity to the random heads."""
@@ -211,17 +211,17 @@ class Hidden(Dense):
         return self.label(secret, x)
 
     def known(self, x: NDArray[Any]) -> Array:
-        """Evaluate what is known of the parity; random heads are as likely as their negatives."""
+        """Evaluate the baseline of the parity; the random heads have mean zero."""
         return self.hidden_sets.known(x)
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """Evaluate the parity where an example shows it, else 0: (n, 2, d) -> (n, 1)."""
+        """Evaluate the parity on informative tokens, else 0: (n, 2, d) -> (n, 1)."""
         z = x[:, 0] * x[:, 1]
         self.hidden_sets.require_member(secret[1:])
         return np.asarray(z[:, list(secret[1:])].prod(axis=1, dtype=float) * (z[:, 0] < 0))[:, None]
 
     def beside(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """Evaluate the random heads: a risk is that of the hidden part."""
+        """Evaluate the random heads, so that a risk measures the hidden part alone."""
         return self.nice_part(secret)(x)
 
     def reach(self, secret: Secret) -> float:
@@ -229,8 +229,8 @@ class Hidden(Dense):
         return max(1.0, abs(float(self.hidden_sets.known_constant))) / math.sqrt(self.d)
 
 
-LARGEST_D = 64
-_WORDS = f"at least 1 and at most {LARGEST_D}, where the cubic map has 2^24 coefficients"
+LARGEST_LINEAR_D = 64
+_LINEAR_D = f"at least 1 and at most {LARGEST_LINEAR_D}, where the cubic map has 2^24 coefficients"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +259,7 @@ class Linear(Dense):
 
     m: Annotated[int, Range(1, 1024, about="m, the heads,")]
     k: int
-    d: Annotated[int, Range(1, LARGEST_D, words=_WORDS)]
+    d: Annotated[int, Range(1, LARGEST_LINEAR_D, words=_LINEAR_D)]
     scale: Norm = 1.0
     tokens: str = "gaussian"
     noise: Fraction = Fraction(0)
@@ -271,15 +271,15 @@ class Linear(Dense):
         return AttentionLayer(theta=np.stack(theta), w=np.stack(w), kind="linear")
 
 
-@lru_cache(maxsize=8)  # asked for a block of examples at a time
-def _drawn(family: Hidden, number: int) -> AttentionLayer:
+@lru_cache(maxsize=8)  # it is needed for each block of examples
+def _random_heads(family: Hidden, number: int) -> AttentionLayer:
     heads = Nice(m=family.nice, k=2, d=family.d, scale=family.scale)
     layer = heads.build(generator(number, "weights", family.name))
     return AttentionLayer(theta=layer.theta, w=layer.w * (family.weight / math.sqrt(family.d)))
 
 
 def random_matrix(rng: np.random.Generator, d: int, rank: int) -> Array:
-    """Draw a (d, d) matrix of normal entries, or a product of two of a rank; 0 is full rank."""
+    """Draw a (d, d) matrix with normal entries, or a product of two of the rank; 0 is full."""
     if not rank:
         return rng.standard_normal((d, d))
     return rng.standard_normal((d, rank)) @ rng.standard_normal((rank, d))
@@ -291,7 +291,7 @@ def unit(matrix: Array) -> Array:
 
 
 def _weighted_column(matrix: Array, share: float) -> Array:
-    """Scale the first column to a share of the squared norm, which becomes 1, and the others."""
+    """Scale a matrix to norm 1, with the share `share` of its square in the first column."""
     first, rest = matrix[:, :1], matrix[:, 1:]
     parts = [math.sqrt(share) * unit(first), math.sqrt(1 - share) * unit(rest)]
     return np.concatenate(parts, axis=1)

@@ -1,15 +1,15 @@
 """Samples (a, b) of LWE-style instances: drawn, from and to attention examples, in files.
 
-To attention: an example is z with z_0 and X_1 uniform, X_2 = X_1 * z. Where z_0 = -1 it takes the
-next sample: the bits of a go into z, and the label is X_1[0] times the sample's level; elsewhere a
-vector of its own is drawn, and the label is 0. For q = 2^L tokens are exactly uniform if the a of
-the samples are; for a prime q an a is written as a uniform one of the L-bit numbers that are a mod
-q. Back: the examples with z_0 = -1 are the samples, in their order.
+To attention: an example has z with z_0 and X_1 uniform, and X_2 = X_1 * z. Where z_0 = -1 it
+encodes the next sample: the bits of a go into z, and the label is X_1[0] times the sample's level.
+Elsewhere z is drawn anew, and the label is 0. For q = 2^L tokens are exactly uniform if the a of
+the samples are. For a prime q an entry of a is written as a random one of the L-bit numbers that
+are equal to it mod q. Back: the examples with z_0 = -1 are the samples, in their order.
 
-Files are ours, arrays A and b (in a file each, if that is how they are stored), tables of integers,
-and challenges of TU Darmstadt: lines n, m, q and alpha (errors have the standard deviation alpha
-q), then b in brackets, m numbers, then A in brackets, m rows in brackets of n numbers each. What
-strangers wrote is parsed strictly, never evaluated, and pickles are never opened. [BBGRS16]
+Files are those of the toolkit, arrays A and b (in one file or two), tables of integers, and
+challenges of TU Darmstadt: lines n, m, q and alpha (errors have the standard deviation alpha
+q), then b in brackets, m numbers, then A in brackets, m rows in brackets of n numbers each. Foreign
+files are parsed strictly, never evaluated, and pickles are never opened. [BBGRS16]
 """
 
 import hashlib
@@ -33,10 +33,10 @@ from instances.coded import CodedExamples, as_coded
 from instances.disk import (
     damage,
     one_line,
+    quoted,
     read_text,
     refuse_existing,
     require_format,
-    shown,
     write_json,
     write_text,
 )
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT, SOLUTION = "hardness-samples/1", "hardness-samples-secret/1"
-ENDINGS = (".csv", ".txt", ".npz", ".safetensors")  # of the files that are written
+SAMPLE_SUFFIXES = (".csv", ".txt", ".npz", ".safetensors")  # of the files that are written
 MOST_TEXT = 1 << 26  # bytes of a file of text that is read
-_NUMBERS = 1 << 24  # bits of z that are made at once
-_SURE = 20  # bits by which a row 0 .. n is no sample
-_BETWEEN, _DIGIT = re.compile(r"\s*[,;]\s*|\s+"), re.compile("[-+.]?[0-9]")  # of a table
-_MAX_Q, _MAX_ALPHA = 1 << 16, Fraction(1, 8)  # of a challenge: above, a table of errors is long
+_BATCH_BITS = 1 << 24  # bits of z that are made at once
+_UNLIKELY_BITS = 20  # a row 0 .. n whose chance is below 2^-20 is a header
+_SEPARATOR, _DIGIT = re.compile(r"\s*[,;]\s*|\s+"), re.compile("[-+.]?[0-9]")  # of a table
+_MAX_Q, _MAX_ALPHA = 1 << 16, Fraction(1, 8)  # limits of a challenge
 _BODY = re.compile(r"\s*\[[^\[\]]*\][\s,]*\[\s*((?:\[[^\[\]]*\][\s,]*)*)\]\s*")  # of a challenge
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}|[0-9]{16,}")
@@ -69,7 +69,7 @@ Ints = NDArray[np.int64]
 class Samples:
     """Samples of a family: a (N, n) int64 in 0 .. q-1, codes (N,) int64, numbers of levels.
 
-    Of LWE a code is b itself. The secret is not among them. notes: how a file was read, in words.
+    For LWE a code is b itself. The secret is not stored. notes: how a file was read, in words.
 
     >>> from instances import parse
     >>> instance = parse("lwe:n=8,q=17,sigma=1").instance(0)
@@ -98,7 +98,7 @@ class Samples:
 
     @staticmethod
     def join(parts: "Sequence[Samples]") -> "Samples":
-        """Put samples of one family one after another; raises IndexError for no part."""
+        """Concatenate samples of one family; raises IndexError for an empty sequence."""
         return Samples(
             family=parts[0].family,
             a=np.concatenate([part.a for part in parts]),
@@ -121,7 +121,7 @@ class Samples:
 
     @cached_property
     def b(self) -> Ints:
-        """<a, s> + e mod q, (N,), e distributed as `error`: of what is rounded, the least."""
+        """<a, s> + e mod q, (N,), e distributed as `error`; of a rounding interval its low end."""
         return self.codes * self.family.interval
 
     @property
@@ -135,16 +135,16 @@ class Samples:
         return centred(self.b - dot(self.a, np.array(secret, np.int64), self.q), self.q)
 
     def evidence(self, secret: Secret) -> float:
-        """Compute the bits by which the samples favour a secret over random labels.
+        """Compute log2 of the likelihood ratio of a secret and uniformly random labels.
 
-        log2 of the ratio of the probabilities; minus infinity where a label cannot be. Random
-        labels reach L bits with a probability of 2^-L at most.
+        It is minus infinity if the secret makes a label impossible. Random labels reach L bits with
+        probability at most 2^-L.
         """
         t = dot(self.a, np.array(secret, np.int64), self.q)
         return float(self.family.log_ratios(t, self.codes).sum())
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame: columns a0, a1, .. and b, the codes; one row a sample."""
+        """Make a pandas DataFrame with columns a0, a1, ... and b, the codes; a row per sample."""
         import pandas as pd
 
         frame = pd.DataFrame(self.a, columns=[f"a{j}" for j in range(self.family.n)])
@@ -152,21 +152,22 @@ class Samples:
 
     @property
     def digest(self) -> str:
-        """Hash them by content: SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
+        """The SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
         parts = (np.ascontiguousarray(value, "<i8").tobytes() for value in (self.a, self.codes))
         return hashlib.sha256(b"\0".join((self.family.spec.encode(), b"".join(parts)))).hexdigest()
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a file by the ending of its name, without the secret.
 
-        .npz, .safetensors: arrays a and b, their codes, and the spec. .csv: a line a sample,
-        `a_1,..,a_n,b`. .txt: a Darmstadt challenge, of lwe with alpha alone. Raises UsageError,
-        AlreadyExists.
+        .npz, .safetensors: arrays a and b, where b holds the codes, and the spec. .csv: a line per
+        sample, `a_1,..,a_n,b`. .txt: a Darmstadt challenge, for lwe with alpha alone. Raises
+        UsageError, AlreadyExists.
         """
         path = Path(located("path", path))
         ending = path.suffix.lower()
-        if ending not in ENDINGS:
-            raise UsageError(f"a file of samples must end in {', '.join(ENDINGS)}, got {path}")
+        if ending not in SAMPLE_SUFFIXES:
+            endings = ", ".join(SAMPLE_SUFFIXES)
+            raise UsageError(f"a file of samples must end in {endings}, got {path}")
         refuse_existing(path, force)
         if ending in (".npz", ".safetensors"):
             require_stored(self.family, "samples of it cannot be stored")
@@ -202,7 +203,7 @@ class Samples:
 def write_secret(
     path: Path, samples: Samples, secret: Secret, seed: int, force: bool = False
 ) -> None:
-    """Write the secret of samples, and the seed of the instance that they are from, as JSON.
+    """Write the secret of samples, and the seed of their instance, as JSON.
 
     The file is readable by its owner alone. Raises AlreadyExists.
     """
@@ -221,9 +222,10 @@ def write_secret(
 
 
 def draw_samples(instance: Instance, count: int) -> Samples:
-    """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
+    """Draw `count` samples of an instance, a uniform on Z_q^n; a smaller count gives a prefix.
 
-    They are others than those of its attention examples. Raises UsageError without `linear_forms`.
+    They differ from the samples in its attention examples. Raises UsageError without
+    `linear_forms`.
 
     >>> from instances import parse
     >>> draw_samples(parse("lwe:n=256,q=842779,sigma=3,secret=binary,h=20").instance(0), 1000)
@@ -249,14 +251,14 @@ def samples(examples: Examples) -> Samples:
 
 
 def to_attention(drawn: Samples, seed: int) -> CodedExamples:
-    """Turn N samples into about 2 N examples, the last of them made of the last sample.
+    """Turn N samples into about 2 N examples; the last example encodes the last sample.
 
-    The label of an example says no more than its sample does. Raises ToolkitError for a large q.
+    The label of an example reveals no more than its sample does. Raises ToolkitError for a large q.
 
     >>> from instances import parse
-    >>> taken = samples(parse("lwr:n=4,q=16,p=4").instance(0).examples(0, 100))
-    >>> back = samples(to_attention(taken, seed=1))
-    >>> bool((back.a == taken.a).all() and (back.codes == taken.codes).all())
+    >>> first = samples(parse("lwr:n=4,q=16,p=4").instance(0).examples(0, 100))
+    >>> again = samples(to_attention(first, seed=1))
+    >>> bool((again.a == first.a).all() and (again.codes == first.codes).all())
     True
     """
     family, rng = drawn.family, generator(seed, "reduce", drawn.family.seed_spec)
@@ -265,7 +267,7 @@ def to_attention(drawn: Samples, seed: int) -> CodedExamples:
     require_memory(
         2 * len(opened) * family.bytes_per_example, f"{len(opened)} examples of {family.spec}"
     )
-    rows, used = max(1, _NUMBERS // family.d), 0
+    rows, used = max(1, _BATCH_BITS // family.d), 0
     words = np.empty((len(opened), 2, tokens.words_per_token(family.d)), np.uint64)
     for start in range(0, len(opened), rows):
         part = opened[start : start + rows]
@@ -283,7 +285,7 @@ def to_attention(drawn: Samples, seed: int) -> CodedExamples:
 
 
 def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Toss z_0 until `count` of the tosses are -1: True where one is."""
+    """Draw z_0 of examples until `count` of them are -1: True where z_0 = -1."""
     tosses = np.zeros(0, np.bool_)
     while (missing := count - int(tosses.sum())) > 0:
         tosses = np.concatenate([tosses, rng.integers(0, 2, 2 * missing + 8).astype(np.bool_)])
@@ -297,12 +299,12 @@ def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
 def read_samples(path: Path, family: Modular | None = None, beside: Path | None = None) -> Samples:
     """Read samples, checked; raises UsageError, DamagedFile.
 
-    Signs 1, -1 mod 2 are read as bits 0, 1, which a note says.
+    Mod 2, signs 1, -1 are read as bits 0, 1, and a note says so.
 
-    family: of what does not state its own: arrays a or A and b without our metadata, and tables of
-    integers as .csv or .npy, n columns of A and then b. If a file states its own, n and q must be
-    the same, and the given one is taken, which may say more. beside: the file of b, if path is
-    that of A alone.
+    family: needed for files that do not state one: arrays a or A and b without our metadata, and
+    tables of integers as .csv or .npy, n columns of A and then b. If a file states a family, n and
+    q must agree, and `family` is used, as it may have more parameters. beside: the file of b, if
+    `path` contains A alone.
     """
     ending, stated, sha256 = path.suffix.lower(), None, None
     where = path if beside is None else Path(f"{path} and {beside}")
@@ -330,10 +332,10 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"--spec must fit {path}, of {stated.spec}, got {family.spec}")
-    made = _checked(where, arrays, family)
-    if sha256 is not None and sha256 != replace(made, family=stated).digest:
+    read = _checked(where, arrays, family)
+    if sha256 is not None and sha256 != replace(read, family=stated).digest:
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
-    return made
+    return read
 
 
 def _named_family(path: Path, family: Modular | None) -> Modular:
@@ -347,7 +349,7 @@ def _named_family(path: Path, family: Modular | None) -> Modular:
 
 
 def _table(path: Path, family: Modular) -> NDArray[Any]:
-    """Read n columns of A and one of b, (N, n + 1)."""
+    """Read a table of n columns of A and one column of b: (N, n + 1)."""
     n, text = family.n, path.suffix.lower() == ".csv"
     names, table = _numbers(path) if text else ([], read_arrays(path)[0][""])
     if names:
@@ -357,7 +359,8 @@ def _table(path: Path, family: Modular) -> NDArray[Any]:
             f"{path} holds an array {table.shape}: (N, {n + 1}) is wanted, n={n} columns of A and "
             "one of b, as of np.column_stack([A, b])"
         )
-    if text and (table[0] == np.arange(n + 1)).all() and (n + 1) * math.log2(family.q) > _SURE:
+    counting = (table[0] == np.arange(n + 1)).all()
+    if text and counting and (n + 1) * math.log2(family.q) > _UNLIKELY_BITS:
         raise DamagedFile(
             f"{path}: its first line is 0 .. {n}, as pandas names columns: save it with "
             "header=False, or name them a0 .. and b"
@@ -366,17 +369,17 @@ def _table(path: Path, family: Modular) -> NDArray[Any]:
 
 
 def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
-    """Read lines of as many numbers each: names of the columns, if the first line has some.
+    """Read lines of equally many numbers: the names in the first line, if any, and the table.
 
-    Spaces, tabs, commas or semicolons stand between them. Empty lines are skipped, and those that
-    # begins.
+    Numbers are separated by spaces, tabs, commas or semicolons. Empty lines are skipped, and lines
+    that begin with #.
     """
     text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
-    names = _BETWEEN.split(lines[0].strip(" ")) if lines else []
+    names = _SEPARATOR.split(lines[0].strip(" ")) if lines else []
     if any(_DIGIT.match(word) for word in names):
         names = []
-    rows = [_BETWEEN.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
+    rows = [_SEPARATOR.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     table = read_rows(path, rows, ",")
@@ -386,12 +389,12 @@ def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
 
 
 def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
-    """Order columns by their names: those of a, then b; one without a name is an index."""
+    """Order columns by name: those of a, then b; a column without a name is an index, left out."""
     plain = [name.strip("\"'").lower() for name in names]
     kept = [i for i, name in enumerate(plain) if name and not name.startswith("unnamed")]
     if plain.count("b") != 1 or len(kept) != n + 1:
         raise DamagedFile(
-            f"{path}: its first line is {shown(','.join(names))}: the names of n={n} columns of a "
+            f"{path}: its first line is {quoted(','.join(names))}: the names of n={n} columns of a "
             "and of b are wanted, as a0 .. and b, or none"
         )
     a = [i for i in kept if plain[i] != "b"]
@@ -402,7 +405,7 @@ def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
 
 
 def _array(path: Path, name: str) -> NDArray[Any]:
-    """Read the one array of a file, or the one that is called a or A, b; raises UsageError."""
+    """Read the only array of a file, or the one with the name or its capital; raises UsageError."""
     if path.suffix.lower() == ".csv":
         return _numbers(path)[1]
     if path.suffix.lower() not in SUFFIXES:
@@ -418,7 +421,7 @@ def _array(path: Path, name: str) -> NDArray[Any]:
 
 
 def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
-    """Read a challenge, of the family lwe:n=..,q=..,alpha=..: its a and b; raises DamagedFile."""
+    """Read a challenge of TU Darmstadt: its family, and its arrays a and b; raises DamagedFile."""
     head = read_text(path, MOST_TEXT).split("\n", 4)
     try:
         if len(head) < 5:
@@ -431,7 +434,7 @@ def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
             )
         family = Lwe(n=n, q=q, alpha=alpha)
         if foreign := _FOREIGN.search(body):
-            raise ValueError(f"{shown(foreign[0])} stands where numbers of 0 .. q - 1 are wanted")
+            raise ValueError(f"{quoted(foreign[0])} stands where numbers of 0 .. q - 1 are wanted")
         if not _BODY.fullmatch(body):
             raise ValueError("b in brackets, then A in brackets, its rows in brackets, are wanted")
         parts = [[int(v) for v in row.replace(",", " ").split()] for row in _ROW.findall(body)]
@@ -450,7 +453,7 @@ def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) -> Samples:
-    """Make samples of arrays, or refuse other shapes, types and ranges than those of a family."""
+    """Make samples from arrays; raises DamagedFile for other shapes, types or ranges."""
     a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
     if a is None or b is None:
         names = ", ".join(arrays)[:80] or "nothing"
@@ -481,7 +484,7 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) ->
 
 
 def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Read integers, also as bools and as floats that hold them exactly; raises DamagedFile."""
+    """Read integers, also stored as bools or as exact floats; raises DamagedFile."""
     if values.dtype.kind == "f":
         exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
         broken = values[~((abs(values) < exact) & (values == np.rint(values)))]
@@ -492,7 +495,7 @@ def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _bits(path: Path, name: str, part: NDArray[Any]) -> NDArray[Any]:
-    """Read signs 1, -1 as bits 0, 1, and bits as they are, if some entries are signs."""
+    """Read signs 1, -1 as bits 0, 1; bits stay. Raises DamagedFile for a mixture of both."""
     signed = bool((part == -1).any())
     if (abs(part) != 1).any() if signed else (part == 1).all():
         raise DamagedFile(

@@ -1,9 +1,9 @@
-"""The laws of secrets and errors of LWE-style instances.
+"""The distributions (laws) of secrets and errors of LWE-style instances.
 
 A law on integers is exactly what is sampled: its probabilities are multiples of 2^-64, and a value
-is a function of one random 64-bit word. A secret is a vector of Z_q^n, its entries centred, of
-which at least one is a unit of Z_q: else <a, s> does not take all values. With h > 0 exactly h of
-its entries are not 0.
+is a function of one random 64-bit word. A secret is a vector of Z_q^n with centred entries. At
+least one entry is a unit of Z_q, as otherwise <a, s> does not take all values. With h > 0 exactly h
+of its entries are not 0.
 """
 
 import math
@@ -21,17 +21,17 @@ from instances.errors import ToolkitError
 from instances.family import Secret, require
 from instances.residues import centred, is_power_of_two
 
-FEW_UNITS = 3
-_WORDS = 1 << 64
+FEW_UNITS = 3  # up to which a secret is reported as an easy one
+_WORD_COUNT = 1 << 64
 _MAX_SIGMA = 1 << 16
-_TRIES = 10_000
+_MOST_DRAWS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Integers:
-    """A law on the integers `values`, ascending; `counts` are out of 2^64 and above 0.
+    """A law on the ascending integers `values`, with probabilities `counts` / 2^64 above 0.
 
-    kind: what such a law is called, as "gaussian".
+    kind: the name of the law, such as "gaussian".
 
     >>> coin = integers({0: Fraction(1, 2), 1: Fraction(1, 2)})
     >>> coin.draw(np.array([0, 2**63 - 1, 2**63], np.uint64)).tolist()
@@ -48,7 +48,7 @@ class Integers:
         return np.array(self.counts, np.float64) / 2.0**64
 
     def residues(self, q: int) -> Counter[int]:
-        """Count, out of 2^64, how often each residue mod q is drawn.
+        """Return the probability of each residue mod q, in multiples of 2^-64.
 
         >>> uniform((0, 4)).residues(4) == {0: 2**64}
         True
@@ -70,13 +70,14 @@ class Integers:
 
     def _moment(self, power: int) -> Fraction:
         pairs = zip(self.values, self.counts, strict=True)
-        return Fraction(sum(v**power * c for v, c in pairs), _WORDS)
+        return Fraction(sum(v**power * c for v, c in pairs), _WORD_COUNT)
 
     def information(self, q: int) -> float:
-        """Compute the bits that t + e mod q tells of a uniform t: log2 q less the entropy of e.
+        """Compute the bits that t + e mod q reveals of a uniform t: log2 q minus the entropy of e.
 
-        With x = q Pr[e] - 1 it is the mean of (1 + x) ln(1 + x) - x over Z_q, in bits: terms of one
-        sign, which keep their digits if errors are nearly uniform, and are 1 if e is not drawn.
+        With x = q Pr[e] - 1 it is the mean over Z_q of (1 + x) ln(1 + x) - x, converted to bits.
+        These terms have one sign, so they keep their digits if errors are nearly uniform. A term is
+        1 for an e of probability 0.
 
         >>> uniform([0]).information(8), uniform(range(8)).information(8)
         (3.0, 0.0)
@@ -84,7 +85,7 @@ class Integers:
         from scipy.special import xlog1py
 
         counts = self.residues(q).values()
-        x = np.array([(q * count - _WORDS) / _WORDS for count in counts])
+        x = np.array([(q * count - _WORD_COUNT) / _WORD_COUNT for count in counts])
         nats = float(np.sum(xlog1py(1 + x, x) - x)) + (q - len(counts))
         return nats / (q * math.log(2))
 
@@ -97,23 +98,23 @@ class Integers:
         return np.array(self.values, np.int64)[np.searchsorted(self._ends, words, side="right")]
 
     def without_zero(self) -> "Integers":
-        """Condition on not being 0."""
+        """Return the law conditioned on a value other than 0."""
         kept = {v: c for v, c in zip(self.values, self.counts, strict=True) if v}
         total = sum(kept.values())
         return integers({v: Fraction(c, total) for v, c in kept.items()}, self.kind)
 
 
 def integers(weights: dict[int, Fraction], kind: str = "") -> Integers:
-    """Round probabilities that add up to 1 to multiples of 2^-64; the likeliest takes the rest."""
-    counts = {v: math.floor(w * _WORDS) for v, w in sorted(weights.items())}
+    """Round probabilities that sum to 1 to multiples of 2^-64; the largest takes the remainder."""
+    counts = {v: math.floor(w * _WORD_COUNT) for v, w in sorted(weights.items())}
     likeliest = max(counts, key=lambda v: counts[v])
-    counts[likeliest] += _WORDS - sum(counts.values())
+    counts[likeliest] += _WORD_COUNT - sum(counts.values())
     kept = {v: c for v, c in counts.items() if c}
     return Integers(values=tuple(kept), counts=tuple(kept.values()), kind=kind)
 
 
 def uniform(values: Sequence[int]) -> Integers:
-    """Make the uniform law on some integers.
+    """Make the uniform law on integers.
 
     >>> uniform(range(-1, 2)).values
     (-1, 0, 1)
@@ -122,7 +123,7 @@ def uniform(values: Sequence[int]) -> Integers:
 
 
 def centred_binomial(eta: int | Fraction) -> Integers:
-    """Make the sum of eta coins less the sum of eta others: variance eta/2. [ADPS16]
+    """Make the law of the difference of two sums of eta random bits: variance eta/2. [ADPS16]
 
     >>> centred_binomial(2).deviation
     1.0
@@ -137,7 +138,7 @@ def centred_binomial(eta: int | Fraction) -> Integers:
 
 
 def gaussian(sigma: Fraction | float) -> Integers:
-    """Make the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)), cut where they fall to 2^-64.
+    """Make the discrete Gaussian: weights exp(-x^2 / (2 sigma^2)), cut off below 2^-64.
 
     >>> round(gaussian(3).deviation, 9)
     3.0
@@ -149,21 +150,21 @@ def gaussian(sigma: Fraction | float) -> Integers:
     )
     reach = math.ceil(s * math.sqrt(2 * 66 * math.log(2))) + 1
     weights = [Fraction(math.exp(-(x * x) / (2 * s * s))) for x in range(reach + 1)]
-    whole = weights[0] + 2 * sum(weights[1:])
-    return integers({x: weights[abs(x)] / whole for x in range(-reach, reach + 1)}, "gaussian")
+    total = weights[0] + 2 * sum(weights[1:])
+    return integers({x: weights[abs(x)] / total for x in range(-reach, reach + 1)}, "gaussian")
 
 
 def bernoulli(rate: Fraction) -> Integers:
-    """Make the bit that is 1 with probability `rate`."""
+    """Make the law of a bit that is 1 with probability `rate`."""
     return integers({0: 1 - rate, 1: rate}, "flips")
 
 
-ENTRIES: dict[str, Callable[[Fraction], Integers | None]] = {  # by `spread`
+ENTRIES: dict[str, Callable[[Fraction], Integers | None]] = {  # the law of an entry, of `spread`
     "binary": lambda _: uniform((0, 1)),
     "ternary": lambda _: uniform((-1, 0, 1)),
     "uniform": lambda _: None,  # on all of Z_q
-    "gaussian": gaussian,  # of that standard deviation
-    "cbd": centred_binomial,  # of as many coins on each side
+    "gaussian": gaussian,  # spread: the standard deviation
+    "cbd": centred_binomial,  # spread: eta
 }
 
 
@@ -171,7 +172,8 @@ ENTRIES: dict[str, Callable[[Fraction], Integers | None]] = {  # by `spread`
 class Secrets:
     """The law of a secret; raises UsageError out of range.
 
-    kind: a key of `ENTRIES`. spread: of `gaussian` and `cbd`; 0 for the other kinds.
+    kind: a key of `ENTRIES`. h: the number of nonzero entries, or 0 for any. spread: the parameter
+    of `gaussian` and `cbd`; 0 for the other kinds.
 
     >>> Secrets(kind="binary", n=64, q=256, h=6).size == math.comb(64, 6)
     True
@@ -211,45 +213,46 @@ class Secrets:
 
     @cached_property
     def values(self) -> range:
-        """What an entry may be, ascending."""
+        """The possible values of an entry, ascending."""
         if self.entries:
             return range(self.entries.values[0], self.entries.values[-1] + 1)
         return range(-(self.q // 2), -(-self.q // 2))
 
     @cached_property
-    def drawn(self) -> Integers | None:
-        """The law of an entry that is drawn: with h, of one that is not 0; None as `entries`."""
+    def entry_law(self) -> Integers | None:
+        """The law by which entries are drawn: `entries`, given h conditioned on not being 0."""
         return self.entries.without_zero() if self.h and self.entries else self.entries
 
     @cached_property
     def law(self) -> dict[int, int] | None:
-        """How often each value is `drawn`, in proportion; None for all of Z_q alike.
+        """The weights of values in `entry_law`, as coprime integers; None for uniform on Z_q.
 
         >>> Secrets(kind="ternary", n=3, q=5).law, Secrets(kind="ternary", n=3, q=5, h=2).law
         ({-1: 1, 0: 1, 1: 1}, {-1: 1, 1: 1})
         """
-        if self.drawn is None:
+        law = self.entry_law
+        if law is None:
             return None
-        if self.kind in ("binary", "ternary"):  # thirds are no multiples of 2^-64
-            return dict.fromkeys(self.drawn.values, 1)
-        common = math.gcd(*self.drawn.counts)
-        return {v: c // common for v, c in zip(self.drawn.values, self.drawn.counts, strict=True)}
+        if self.kind in ("binary", "ternary"):  # 1/3 is not a multiple of 2^-64
+            return dict.fromkeys(law.values, 1)
+        common = math.gcd(*law.counts)
+        return {v: c // common for v, c in zip(law.values, law.counts, strict=True)}
 
     @property
     def moments(self) -> tuple[float, float]:
-        """The mean and the deviation of an entry, h of n of which are not 0."""
+        """The mean and the standard deviation of an entry at a random position."""
         share = self.h / self.n if self.h else 1.0
-        if self.drawn is None:
+        if self.entry_law is None:
             square = share * (self.q * (self.q + 1) if self.h else self.q**2 - 1) / 12
             return 0.0, math.sqrt(square)
-        mean, deviation = self.drawn.mean, self.drawn.deviation
+        mean, deviation = self.entry_law.mean, self.entry_law.deviation
         square = share * (mean**2 + deviation**2)
         return share * mean, math.sqrt(max(0.0, square - (share * mean) ** 2))
 
     @property
     def size(self) -> int:
-        """The number of secrets: with at least one unit among their entries."""
-        others = len(self.values) - 1  # that are not 0
+        """The number of secrets; each has at least one unit among its entries."""
+        nonzero = len(self.values) - 1
         if self.entries:
             units = sum(map(self.is_unit, self.values))
         elif is_power_of_two(self.q):
@@ -258,13 +261,13 @@ class Secrets:
             from flint import fmpz
 
             units = int(fmpz(self.q).euler_phi())
-        dull = others - units
+        nonunits = nonzero - units
         if self.h:
-            return math.comb(self.n, self.h) * (others**self.h - dull**self.h)
-        return (others + 1) ** self.n - (dull + 1) ** self.n
+            return math.comb(self.n, self.h) * (nonzero**self.h - nonunits**self.h)
+        return (nonzero + 1) ** self.n - (nonunits + 1) ** self.n
 
     def listed(self) -> Iterator[Secret]:
-        """List all secrets lazily: by how many entries are not 0, by their places, by their values.
+        """List all secrets lazily: by the number of nonzero entries, their positions, their values.
 
         >>> list(Secrets(kind="ternary", n=2, q=4, h=1).listed())
         [(-1, 0), (1, 0), (0, -1), (0, 1)]
@@ -281,8 +284,8 @@ class Secrets:
         return math.gcd(value, self.q) == 1
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a secret: again, where none of its entries is a unit."""
-        for _ in range(_TRIES):
+        """Draw a secret, repeatedly until one of its entries is a unit."""
+        for _ in range(_MOST_DRAWS):
             places = range(self.n)
             if self.h:
                 places = rng.choice(self.n, size=self.h, replace=False).tolist()
@@ -292,12 +295,13 @@ class Secrets:
         raise ToolkitError(f"no secret with a unit of Z_{self.q} among its entries was drawn")
 
     def _entries(self, rng: np.random.Generator, count: int) -> Iterable[int]:
-        if self.drawn is None:
+        law = self.entry_law
+        if law is None:
             numbers = rng.integers(1 if self.h else 0, self.q, size=count)
             return [centred(int(v), self.q) for v in numbers]
-        if self.kind == "ternary":  # by its law, and not by multiples of 2^-64
-            return [self.drawn.values[i] for i in rng.integers(len(self.drawn.values), size=count)]
-        return map(int, self.drawn.draw(rng.integers(0, 2**64, size=count, dtype=np.uint64)))
+        if self.kind == "ternary":  # exactly uniform on three values, not in multiples of 2^-64
+            return [law.values[i] for i in rng.integers(len(law.values), size=count)]
+        return map(int, law.draw(rng.integers(0, 2**64, size=count, dtype=np.uint64)))
 
     def _at(self, places: Sequence[int], values: Iterable[int]) -> Secret:
         out = [0] * self.n
@@ -307,16 +311,16 @@ class Secrets:
 
     def allows(self, secret: Secret) -> bool:
         """Return whether a vector is a secret of this kind."""
-        same = {1} if self.q == 2 and not self.entries else set()  # the residue that -1 is
+        also = {1} if self.q == 2 and not self.entries else set()  # the same residue as -1
         return (
             len(secret) == self.n
-            and all(v in self.values or v in same for v in secret)
+            and all(v in self.values or v in also for v in secret)
             and (not self.h or sum(v != 0 for v in secret) == self.h)
             and any(map(self.is_unit, secret))
         )
 
     def require(self, secret: Secret) -> None:
-        """Refuse what is no secret of this kind; raises UsageError."""
+        """Refuse a vector that is not a secret of this kind; raises UsageError."""
         fixed = f", {self.h} of them not 0" if self.h else ""
         require(
             self.allows(secret),
@@ -325,7 +329,7 @@ class Secrets:
         )
 
     def lift(self, residues: Iterable[int]) -> Secret | None:
-        """Find the secret with given residues mod q; None where there is none of this kind.
+        """Find the secret with given residues mod q; None if there is none of this kind.
 
         >>> Secrets(kind="ternary", n=3, q=5).lift([4, 0, 1])
         (-1, 0, 1)
@@ -335,7 +339,7 @@ class Secrets:
         return secret if self.allows(secret) else None
 
     def ends(self, length: int) -> tuple[int, int]:
-        """Bound what one entry adds to t: the sums of its negative, of its positive weights."""
+        """Bound the contribution of one entry to t: its smallest and its largest value."""
         if self.entries is None and self.q > 1 << 16:  # a bound that all entries keep
             return -length * (self.q // 2), length * (self.q // 2)
         w = centred(np.array(self.values), self.q)
@@ -346,7 +350,7 @@ class Secrets:
         return int(low.min()), int(high.max())
 
     def flags(self, secret: Secret) -> tuple[str, ...]:
-        """Say what makes a secret an easy one."""
+        """List the reasons why a secret is an easy one."""
         units = sum(map(self.is_unit, secret))
         weight = sum(v != 0 for v in secret)
         few_units = (

@@ -1,14 +1,14 @@
-"""Hidden sets: members are the sets S of m of the coordinates 1 .. d-1, all as likely.
+"""Hidden sets: a member is a set S of m of the coordinates 1 .. d-1, drawn uniformly.
 
-With h the number of j in S with z_j = -1, a label shows g(h), for a profile g: {0..m} -> R. Tokens
-are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads it (r = 0)
-and writes it (c = 0). The label is
+With h the number of j in S with z_j = -1, a label contains g(h), for a profile g: {0..m} -> R.
+Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads it
+(r = 0) and writes it (c = 0). The label is
 
     Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
 
-and 0 in every other column; A is a public constant. With label noise, g(h) is replaced with
-probability eta by 2 centre - g(h), its reflection in the middle of the profile's range. For two
-values this is the other value, for values +-v the other sign.
+and 0 in every other column; A is a public constant. Label noise replaces g(h) with probability eta
+by its reflection in the middle of the profile's range, 2 centre - g(h). For a profile of two values
+this is the other value; for values +-v it is the other sign.
 """
 
 import math
@@ -47,16 +47,16 @@ from instances.symmetric import (
 )
 
 Array = NDArray[np.float64]
-MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
+MAX_M = 128  # there exact heads take seconds: their digits grow with the cube of m
 _NAMED = re.compile(r"majority|parity|(mod|threshold)\(([1-9][0-9]{0,17})\)")
 Rho = Annotated[Fraction, Range(above=1, most=16)]  # e^(beta/2) of the heads
-MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
+MAX_SUM_ABS_A = 1e5  # for float64: heads cancel, and rounding grows with the sum
 
 
 class Symmetric(Coded):
     """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
 
-    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
+    A subclass is a frozen dataclass with the fields d, m, noise and rho; it defines `values`.
     """
 
     label_text: ClassVar[str] = (
@@ -82,7 +82,7 @@ class Symmetric(Coded):
         return self
 
     def problem(self) -> dict[str, Any]:
-        """The coordinates, how many of them are hidden, and what the labels make of them."""
+        """The number of coordinates, the size of the hidden set, the profile and the noise."""
         return {
             "kind": "hidden-set",
             "places": self.d - 1,
@@ -92,7 +92,7 @@ class Symmetric(Coded):
         }
 
     def certified_as(self) -> "Symmetric":
-        """Parities and profiles are themselves, others the profile of their values."""
+        """The family itself for parities and profiles, else the profile with the same values."""
         if type(self) in (Parity, Profile):
             return self
         g = Profiled(spelling(self.values))
@@ -100,7 +100,7 @@ class Symmetric(Coded):
 
     @property
     def hides(self) -> HiddenSet:
-        """A set of m coordinates."""
+        """The hidden set of m coordinates."""
         return HiddenSet(
             size=self.m,
             first_step=self.values[0] != self.values[1],
@@ -109,12 +109,12 @@ class Symmetric(Coded):
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """The exact heads: m, and one bias head more where the solve leaves an offset."""
+        """The m exact heads, and a bias head if solving for them leaves an offset."""
         return exact_heads(self.values, self.rho)
 
     @cached_property
     def float_heads(self) -> tuple[Array, Array, Array]:
-        """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
+        """The weights of the heads in the layer: on S, on coordinate 0 and in W, (heads,) each."""
         log_rho, heads = math.log(self.rho), self.heads
         rows = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
         slope, offset, a = np.array(rows).T
@@ -135,7 +135,7 @@ class Symmetric(Coded):
         return tuple(sorted(int(j) + 1 for j in chosen))
 
     def same(self, first: Secret, second: Secret) -> bool:
-        """Return whether two secrets are the same set, in whatever order."""
+        """Return whether two secrets are the same set, in any order."""
         return sorted(first) == sorted(second)
 
     def require_member(self, secret: Secret) -> None:
@@ -146,20 +146,20 @@ class Symmetric(Coded):
         )
 
     def check(self) -> None:
-        """Refuse a hidden set that does not fit, and heads of many digits; raises UsageError."""
+        """Refuse a set larger than d - 1, and a rho with a large denominator; raises UsageError."""
         require(
             self.m <= self.d - 1,
             f"m must be between 1 and {self.d - 1} for d = {self.d}, got {self.m}",
         )
-        most = 16
+        largest = 16  # keeps the digits of exact heads few
         require(
-            self.rho.denominator <= most,
-            f"the denominator of rho must be at most {most}, got {self.rho}",
+            self.rho.denominator <= largest,
+            f"the denominator of rho must be at most {largest}, got {self.rho}",
         )
 
     @property
     def hardness(self) -> Hardness:
-        """Correlations are exact; how small they are depends on the profile."""
+        """Exact bounds; how small correlations are depends on the profile."""
         kind = "all statistical" if self.two_valued else "correlational"
         return Hardness(
             evidence="exact",
@@ -169,12 +169,12 @@ class Symmetric(Coded):
 
     @property
     def two_valued(self) -> bool:
-        """Whether the profile takes two values only."""
+        """Whether the profile takes exactly two values."""
         return len(set(self.values)) == 2
 
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:
-        """The values that g(h) can take, with noise, the largest first."""
+        """The values that g(h) can take, with noise too, in descending order."""
         values = set(self.values)
         if self.noise:
             values |= {max(values) + min(values) - v for v in self.values}
@@ -182,7 +182,7 @@ class Symmetric(Coded):
 
     @cached_property
     def fourier(self) -> tuple[Rational, ...]:
-        """The coefficients g^_0 .. g^_m of the profile."""
+        """The Fourier coefficients g^_0 .. g^_m of the profile."""
         return tuple(coefficients([rational(v) for v in self.values]))
 
     @property
@@ -197,20 +197,20 @@ class Symmetric(Coded):
 
     @property
     def sum_abs_a(self) -> float:
-        """Sum |a_i|: how much cancels in the layer."""
+        """The sum of |a_i| over heads, which cancels to values of order 1."""
         return sum(abs(to_float(head.a)) for head in self.heads)
 
     def require_float64(self) -> None:
         """Refuse heads that float64 cannot hold; raises ToolkitError."""
-        if self.sum_abs_a > MAX_SUM * float(max(map(abs, self.values))):
+        if self.sum_abs_a > MAX_SUM_ABS_A * float(max(map(abs, self.values))):
             raise ToolkitError(
                 f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
-                f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
-                "exact anyway"
+                f"much for a float64 layer (at most {MAX_SUM_ABS_A:.0e}): raise rho; certificates "
+                "are exact anyway"
             )
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer, if float64 and memory can hold it: heads that count the hidden signs."""
+        """Build the layer of heads that count the hidden signs, if float64 and memory allow it."""
         self.require_float64()
         require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
         self.require_member(secret)
@@ -224,7 +224,7 @@ class Symmetric(Coded):
 
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
-        """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
+        """The code of a label by h, (2, m+1): row 0 without noise, row 1 with reflected values."""
         clean = [self.levels.index(v) for v in self.values]
         return np.array([clean, self._reflected[clean]], np.uint8)
 
@@ -240,7 +240,7 @@ class Symmetric(Coded):
         return self._codes[flips.view(np.uint8), count] * self.open(words)
 
     def expected(self, words: NDArray[np.uint64]) -> Array:
-        """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
+        """Evaluate the baseline's factor on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
         minus = np.bitwise_count(words[:, 0] ^ words[:, 1]).sum(axis=1, dtype=np.intp) - 1
         return self.fade(self.prior)[minus]
 
@@ -260,7 +260,7 @@ class Symmetric(Coded):
 
     @cached_property
     def unknown_variance(self) -> Fraction:
-        """E (g(h) - mean over members)^2, what there is to learn: exact."""
+        """E (g(h) - mean over members)^2, the exact variance that there is to learn."""
         n, m = self.d - 1, self.m
         # The mean over members has the squared norm sum_k g^_k^2 C(m,k)^2 / C(n,k).
         total = fmpq(0)
@@ -270,14 +270,14 @@ class Symmetric(Coded):
         return python_fraction(total)
 
     def response(self) -> Array:
-        """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
+        """Evaluate the sum of heads in float64 where z_0 = -1, for h = 0 .. m: (m+1,)."""
         self.require_float64()
         slope, offset, a = (part[:, None] for part in self.float_heads)
         heads = np.asarray(a * np.tanh(slope * np.arange(self.m + 1.0) + offset))
         return np.asarray(sum(heads, np.zeros(self.m + 1)))
 
     def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
-        """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
+        """The exact E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)] for a set T of coordinates."""
         self.require_member(secret)
         rest = set(subset) - {0}
         total = Fraction(0)
@@ -292,8 +292,8 @@ class Symmetric(Coded):
 class Profile(Symmetric):
     """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
 
-    g: majority, parity, mod(k), threshold(k), or a list of m + 1 values g(0) .. g(m); d, m, noise,
-    rho as for Parity. Raises UsageError out of range, and for a constant g.
+    g: majority, parity, mod(k), threshold(k), or a list of m + 1 values g(0) .. g(m). d, m, noise
+    and rho are those of Parity. Raises UsageError out of range, and for a constant g.
 
     >>> Profile(g=Profiled("majority"), d=8, m=3).values == (1, 1, -1, -1)
     True
@@ -311,7 +311,7 @@ class Profile(Symmetric):
     rho: Fraction = Fraction(3)
 
     def check(self) -> None:
-        """Write g in its canonical form; refuse a constant one, and a family of one member."""
+        """Write g in canonical form; refuse a constant g, and a family of one member."""
         super().check()
         values, text = self.values, self.g.replace(" ", "")
         text = spelling(values) if text.startswith("[") else text
@@ -375,7 +375,7 @@ class Parity(Symmetric):
 
     @cached_property
     def linear_forms(self) -> Lpn:
-        """Labels as equations mod 2: LPN with secrets of weight m."""
+        """The family with the labels as equations mod 2: LPN with secrets of weight m."""
         return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
 
     def to_linear(self, secret: Secret) -> Secret:
@@ -383,7 +383,7 @@ class Parity(Symmetric):
         return tuple(int(j in secret) for j in range(1, self.d))
 
     def from_linear(self, s: Secret) -> Secret:
-        """List the places of the bits that are 1.
+        """List the coordinates whose bit is 1.
 
         >>> Parity(d=5, m=2).from_linear((0, 1, 0, 1))
         (2, 4)
@@ -392,13 +392,13 @@ class Parity(Symmetric):
 
     @property
     def default_learners(self) -> tuple[str, ...]:
-        """With noise, those that what is known of noisy parities must be seen beside."""
+        """Elimination, or `restricted` with noise, and three learners to compare with."""
         second = "restricted" if self.noise else "elimination"
         return ("queries", second, "lowdegree", "student")
 
     @property
     def hardness(self) -> Hardness:
-        """Members are exactly orthogonal; other algorithms are another matter."""
+        """Members are exactly orthogonal; this bounds statistical queries alone."""
         fast = "without noise Gaussian elimination, which is not a statistical-query algorithm, "
         return Hardness(
             evidence="exact",
@@ -407,11 +407,11 @@ class Parity(Symmetric):
             easy="" if self.noise else f"{fast}learns it fast",
         )
 
-    # The mean over all members is K_m(w)/C(d-1,m): its squared norm is 1/N. Leaving it out keeps
-    # members exactly orthonormal, and changes a relative risk by a factor of 1 - 1/N at most.
+    # The mean over all members is K_m(w)/C(d-1,m), of squared norm 1/N. Without it members stay
+    # exactly orthonormal, and a relative risk changes by a factor of at least 1 - 1/N.
     @cached_property
     def prior(self) -> NDArray[np.float64]:
-        """0: what is known of a parity where z_0 = -1, (d,)."""
+        """The baseline of a parity where z_0 = -1: 0, (d,)."""
         return np.zeros(self.d)
 
 

@@ -1,8 +1,8 @@
 """Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results.
 
-A family of a user has specs as well, from the moment that the user names its file: as path.py:Name
-where a SPEC stands, or with the option --family. What stands in a file is never executed because of
-its name; worker processes get the families that this process knows by value.
+A user's family has specs too, once the user has named its Python file: as path.py:Name in place of
+a SPEC, or with the option --family. A name that is read from a file never causes code to run.
+Worker processes receive the families that this process knows by value.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from instances.coded import Coded
-from instances.disk import shown
+from instances.disk import quoted
 from instances.errors import UnknownFamily, UsageError, require, unknown, withdrawn
 from instances.family import Family
 from instances.lazy import Imported
@@ -34,7 +34,7 @@ from instances.parameters import (
     parameters_of,
     require_declared,
 )
-from instances.userfile import FILES, guarded, split
+from instances.userfile import USER_FILES, guarded, split
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
@@ -51,21 +51,21 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "lpn": "lwe.Lpn",
     },
 )
-GIVEN: Mapping[str, type[Family]] = Imported(
-    "instances",  # what processes know by a spec, though no instance of it is drawn
+DATA_FAMILIES: Mapping[str, type[Family]] = Imported(
+    "instances",  # families that specs name but of which no instance is drawn
     {"data": "owndata.OwnData"},
 )
-OF_DATA = (".npz", ".safetensors")  # what names of files of it end in
-_CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
-_PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
+DATA_SUFFIXES = (".npz", ".safetensors")  # endings of files with a user's data
+_REQUIRED_ATTRIBUTES = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogEntry:
-    """A short name in catalog.toml: its spec and what it is for.
+    """An entry of catalog.toml: the spec that a short name stands for, and what it is for.
 
-    samples: how many samples the published set gives to an attacker; None for any number. source:
-    a key in docs/references.md.
+    samples: how many samples the published parameter set gives to an attacker; None for any number.
+    source: a key in docs/references.md.
     """
 
     spec: str
@@ -76,7 +76,7 @@ class CatalogEntry:
 
 @cache
 def catalog() -> Mapping[str, CatalogEntry]:
-    """Return all entries by their names.
+    """Return all entries of catalog.toml by their names.
 
     >>> catalog()["darmstadt-40-005"].spec, catalog()["saber"].samples
     ('lwe:n=40,q=1601,alpha=0.005', 768)
@@ -86,10 +86,10 @@ def catalog() -> Mapping[str, CatalogEntry]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnFamily:
-    """A family of a user. sha256: of the file that it stands in; None for an object.
+class UserFamily:
+    """A user's family: its class and where it is defined.
 
-    defined: the name in that file by which it was named.
+    sha256: the hash of its file; None for an object. defined: its name in that file.
     """
 
     kind: type[Family]
@@ -98,11 +98,11 @@ class OwnFamily:
     defined: str = ""
 
 
-OWN: dict[str, OwnFamily] = {}  # by their names, as a user gave them to this process
+USER_FAMILIES: dict[str, UserFamily] = {}  # by name: the families that a user gave to this process
 
 
 def parse(text: str) -> Family:
-    """Read a spec, a catalog name, or path.py:Name:key=value,... of a user; raises UsageError.
+    """Read a spec, a catalog name, or a user's path.py:Name:key=value,...; raises UsageError.
 
     >>> parse("parity:m=3,d=32").spec
     'parity:d=32,m=3,noise=0,rho=3'
@@ -112,7 +112,7 @@ def parse(text: str) -> Family:
 
 
 def parse_stored(text: str) -> Family:
-    """Read a spec that stands in a file: as parse does, but no file is named by it.
+    """Read a spec from a file: like `parse`, but it may not name a Python file.
 
     >>> parse_stored("parity:m=3,d=32").name
     'parity'
@@ -125,33 +125,33 @@ def parse_stored(text: str) -> Family:
         if colon:
             if gone := withdrawn("family", name):
                 raise UnknownFamily(gone)
-            reason = unknown("family", name[:60], known())
+            reason = unknown("family", name[:60], family_names())
             yours = "path.py:Name:key=value,.., or named by --family path.py:Name"
             raise UnknownFamily(f"{reason}; one of your own is {yours}")
-        if Path(name).suffix in OF_DATA:
+        if Path(name).suffix in DATA_SUFFIXES:
             raise UsageError(
                 f"SPEC must name a family, got {name[:200]}; `hardness learn` takes data of yours"
             )
-        both = [*known(), *catalog()]
+        both = [*family_names(), *catalog()]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
     return _built(kind, rest, name in FAMILIES)
 
 
-@lru_cache(8)  # their tables may be large
+@lru_cache(8)  # few: tables of a family may be large
 def _built(kind: type[Family], text: str, ours: bool) -> Family:
-    """Make a family once: runs on it share what it has computed, as a mean over its members."""
+    """Make a family, or return the cached one: runs then share what it has computed."""
     family = kind(**arguments(kind, text, kind.name, kind.example))
     if ours:
         return family
     family.check()
-    return _sound(family)
+    return _checked(family)
 
 
 def spec_of(text: str) -> str:
-    """Write path.py:Name:key=value,... as name:key=value,..., which is read from then on.
+    """Write path.py:Name:key=value,... as name:key=value,..., and register the family.
 
-    Any other text is left as it is: a parameter may be missing. Raises UsageError for a family of
-    which no spec can be written.
+    Any other text is returned unchanged. Parameters may be missing. Raises UsageError for a family
+    that no spec can name.
     """
     family = resolve(text, lacking=True)
     if isinstance(family, str):
@@ -161,68 +161,68 @@ def spec_of(text: str) -> str:
 
 
 def kind_of(name: str) -> type[Family] | None:
-    """Return the class of a family, built in or of a user; None for an unknown name."""
-    for built in (FAMILIES, GIVEN):
+    """Return the class of a built-in or user's family; None for an unknown name."""
+    for built in (FAMILIES, DATA_FAMILIES):
         if name in built:
             return built[name]
-    return OWN[name].kind if name in OWN else None
+    return USER_FAMILIES[name].kind if name in USER_FAMILIES else None
 
 
-def known() -> list[str]:
-    """List the names of all families: those built in, then those of a user."""
-    return [*FAMILIES, *OWN]
+def family_names() -> list[str]:
+    """List the names of all families, built-in ones first, then the user's."""
+    return [*FAMILIES, *USER_FAMILIES]
 
 
-def know(family: OwnFamily) -> None:
-    """Have this process know a user's family by its name, in place of another that has it.
+def register(family: UserFamily) -> None:
+    """Register a user's family under its name, replacing another user's family of that name.
 
-    Raises UsageError for the name of what is built in.
+    Raises UsageError for a name that is built in.
     """
     name = family.kind.name
-    if name in {*FAMILIES, *GIVEN, *catalog()}:
+    if name in {*FAMILIES, *DATA_FAMILIES, *catalog()}:
         raise UsageError(f"the name '{name}' of {family.path} is taken: name it differently")
-    OWN[name] = family
+    USER_FAMILIES[name] = family
 
 
 @contextmanager
-def own_families(texts: Iterable[str]) -> Iterator[None]:
-    """Know families of path.py:Name for a while, as a command does with --family."""
-    before = dict(OWN)
-    OWN.clear()
+def user_families(texts: Iterable[str]) -> Iterator[None]:
+    """Register families path.py:Name while the context lasts, for the option --family."""
+    before = dict(USER_FAMILIES)
+    USER_FAMILIES.clear()
     try:
         for text in texts:
-            others = dict(OWN)
+            others = dict(USER_FAMILIES)
             family = resolve(text, lacking=True)
             name = family.name if isinstance(family, Family) else family.partition(":")[0]
-            if name not in OWN:
+            if name not in USER_FAMILIES:
                 raise UsageError(
                     "a family of a file must be path.py:Name, its fields integers, numbers or "
                     f"words, got {text}"
                 )
-            if name in others and others[name] != OWN[name]:
+            if name in others and others[name] != USER_FAMILIES[name]:
                 raise UsageError(
-                    f"the name '{name}' of {OWN[name].path} is taken by {others[name].path}: "
-                    "name it differently"
+                    f"the name '{name}' of {USER_FAMILIES[name].path} is taken by "
+                    f"{others[name].path}: name it differently"
                 )
-        OWN.update({**before, **OWN})
+        USER_FAMILIES.update({**before, **USER_FAMILIES})
         yield
     finally:
-        OWN.clear()
-        OWN.update(before)
+        USER_FAMILIES.clear()
+        USER_FAMILIES.update(before)
 
 
 def file_of(name: str) -> str | None:
-    """Return the SHA-256 of the file of a user's family; None for an object, or one built in."""
-    return OWN[name].sha256 if name in OWN else None
+    """Return the SHA-256 of a user family's file; None for an object or a built-in family."""
+    return USER_FAMILIES[name].sha256 if name in USER_FAMILIES else None
 
 
 def built_in(family: Family) -> bool:
-    """Return whether a family is one of those here, whose specs `check` knows how to read."""
+    """Return whether a family is built in, so that `check` can read its spec."""
     return FAMILIES.get(family.name) is type(family)
 
 
 def require_spec(family: Family, subject: str) -> None:
-    """Refuse what reads the family's spec again, for a family that no spec names."""
+    """Refuse a family that no spec can name; `subject` says what needs the spec."""
     if kind_of(family.name) is not type(family):
         raise UsageError(
             f"no spec can name {family.name}, as its fields are not all integers, "
@@ -231,23 +231,24 @@ def require_spec(family: Family, subject: str) -> None:
 
 
 def require_stored(family: Family, subject: str) -> None:
-    """Refuse what outlives this process, for a family that no file has, or that no spec names."""
-    if family.name in OWN and OWN[family.name].sha256 is None:
+    """Refuse a family that a later process could not make again: without file or spec."""
+    if family.name in USER_FAMILIES and USER_FAMILIES[family.name].sha256 is None:
         raise UsageError(f"{family.name} stands in no file: name it path.py:Name: {subject}")
     require_spec(family, subject)
 
 
 def require_drawn(family: Family) -> Family:
-    """Refuse data of a user, of which no instance is drawn, and return any other family."""
-    if family.name in GIVEN:
+    """Return the family; raises UsageError for a user's data, of which no instance is drawn."""
+    if family.name in DATA_FAMILIES:
         family.instance(0)
     return family
 
 
 def resolve(text: str, lacking: bool = False) -> Family | str:
-    """Know what path.py:Name:key=value,... names: a family, or its spec if that is to be read.
+    """Register the family of path.py:Name:key=value,... and return it, or the spec to be parsed.
 
-    Any other text is left as it is. lacking: whether parameters may be missing. UsageError.
+    Any other text is returned unchanged. lacking: whether parameters may be missing. Raises
+    UsageError.
     """
     reference = split(text)
     if reference is None:
@@ -258,21 +259,21 @@ def resolve(text: str, lacking: bool = False) -> Family | str:
         value = source.called_with(parameters, lacking)
         value = value if isinstance(value, Family) else class_of(source)
     kind: type[Family] = value if isinstance(value, type) else type(value)
-    _require_whole(reference.where, kind)
+    _require_complete(reference.where, kind)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):
         path, digest = reference.path.resolve(), source.sha256
-        know(OwnFamily(kind=kind, path=path, sha256=digest, defined=reference.name))
+        register(UserFamily(kind=kind, path=path, sha256=digest, defined=reference.name))
     if isinstance(value, Family):
-        return _sound(value)
+        return _checked(value)
     return f"{kind.name}:{parameters}" if parameters else kind.name
 
 
-def _require_whole(where: str, kind: type[Family]) -> None:
-    """Refuse a family that commands would stumble over."""
+def _require_complete(where: str, kind: type[Family]) -> None:
+    """Refuse a user's family that lacks attributes which commands need."""
     if hasattr(kind, "spec_fields"):
-        return  # functions, whose family is ours
+        return  # a class of functions: its family is made here
     own: list[str] = [f.name for f in fields(kind)] if is_dataclass(kind) else []
-    lacking = [name for name in _CORE if name not in own and not hasattr(kind, name)]
+    lacking = [name for name in _REQUIRED_ATTRIBUTES if name not in own and not hasattr(kind, name)]
     lacking += sorted(kind.__abstractmethods__)
     what = f"lacks {', '.join(lacking)}" if lacking else "is no frozen dataclass"
     require(not lacking and is_dataclass(kind), f"{where}: the family {kind.__name__} {what}")
@@ -281,7 +282,7 @@ def _require_whole(where: str, kind: type[Family]) -> None:
         return isinstance(value, str) and 0 < len(value) <= 1000 and value.isprintable()
 
     needed: dict[str, tuple[str, Callable[[Any], Any]]] = {
-        "name": ("small letters, digits and -", lambda v: line(v) and _PLAIN.fullmatch(v)),
+        "name": ("small letters, digits and -", lambda v: line(v) and _NAME.fullmatch(v)),
         "about": ("one printable line", line),
         "label_text": ("one printable line", line),
         "example": ("a spec of the family", lambda v: line(v) and v.split(":")[0] == kind.name),
@@ -289,11 +290,11 @@ def _require_whole(where: str, kind: type[Family]) -> None:
     }
     for name, (words, good) in needed.items():
         value = getattr(kind, name)
-        require(good(value), f"{where}: its {name} is {shown(value)}: {words} is needed")
+        require(good(value), f"{where}: its {name} is {quoted(value)}: {words} is needed")
 
 
-def _sound(family: Family) -> Family:
-    """Return a family of a user; raises UsageError for one whose numbers would be wrong."""
+def _checked(family: Family) -> Family:
+    """Return a user's family; raises UsageError if its size, levels or shares are inconsistent."""
     require_declared(family)  # also if its class replaces `__post_init__`
     with guarded(f"{family.name[:60]}: the family"):
         size, spec = family.size, family.spec
@@ -329,13 +330,13 @@ def _sound(family: Family) -> Family:
 
 
 def spec_of_object(thing: Any) -> str | None:
-    """Return a spec for a class of a user, which this process knows then; None for other things.
+    """Register a user's class and return a spec for it; None for other things.
 
-    thing: a class or function that gives functions, functools.partial of one, an object of such a
-    class, which keeps its parameters under their names, or a Family that no file has. Parameters
-    may be missing. Raises UsageError for an object that cannot be made again.
+    thing: a class or function that gives functions, a functools.partial of one, an object of such a
+    class that keeps its parameters under their names, or a Family without a file. Parameters may be
+    missing. Raises UsageError for an object that its spec does not make again.
     """
-    value, parameters = _parts(thing)
+    value, parameters = _kind_and_parameters(thing)
     family = inspect.isclass(value) and issubclass(value, Family)
     known = family and (FAMILIES.get(value.name) is value or not is_readable(value))
     usable = isinstance(value, type | FunctionType)
@@ -345,8 +346,10 @@ def spec_of_object(thing: Any) -> str | None:
     source = Origin(path=Path("object"), name=name, sha256=None, value=value)
     kind = kind_of(name)
     if value not in (kind, getattr(getattr(kind, "origin", None), "value", None)):
-        FILES.update(filter(None, [getattr(sys.modules.get(value.__module__), "__file__", None)]))
-        know(OwnFamily(kind=value if family else class_of(source), path=source.path, sha256=None))
+        file = getattr(sys.modules.get(value.__module__), "__file__", None)
+        USER_FILES.update(filter(None, [file]))
+        kind = value if family else class_of(source)
+        register(UserFamily(kind=kind, path=source.path, sha256=None))
     if isinstance(thing, Family):
         return thing.spec
     pairs = ",".join(f"{n}={write(v)}" for n, v in parameters.items() if is_written(v))
@@ -361,8 +364,8 @@ def spec_of_object(thing: Any) -> str | None:
     return spec
 
 
-def _parts(thing: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the class or function behind an object, and the parameters that it was made with."""
+def _kind_and_parameters(thing: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the class or function that made an object, and its parameters by name."""
     if isinstance(thing, partial):
         require(not thing.args, "a partial must name its parameters, as w=3")
         name = getattr(thing.func, "__name__", thing.func)
@@ -382,7 +385,7 @@ def _parts(thing: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def functions_of(spec: str) -> Functions | None:
-    """Make the functions of a spec of such a class; None for another. Raises UsageError."""
+    """Make the functions of a spec of a user's class; None for other specs. Raises UsageError."""
     name, _, rest = spec.strip().partition(":")
     kind = kind_of(name)
     if kind is None or not issubclass(kind, ListedFunctions):

@@ -1,8 +1,8 @@
 """Random streams: seeds by named axes, and random words addressed by their position.
 
-Every random number of the toolkit comes from a Philox generator [SMDS11] whose key is the SHA-256
-of the seed and of the names of what it is for. Philox is counter-based: word i of a stream is a
-function of (key, i), so a stream may be cut anywhere and by any number of workers. It is not
+Every random number of the toolkit comes from a Philox generator [SMDS11]. Its key is the SHA-256 of
+the seed and of names that state the purpose, the axes. Philox is counter-based: word i of a stream
+is a function of (key, i), so a stream may be cut anywhere and by any number of workers. It is not
 linear over F_2, so it does not correlate with parities.
 """
 

@@ -1,9 +1,9 @@
-"""Symmetric functions of m signs in exact arithmetic: as sums of heads, and by their coefficients.
+"""Symmetric functions of m signs in exact arithmetic: sums of heads, and Fourier coefficients.
 
 On two tokens a head with Theta = diag(theta) attends to its own token with probability
-sigma(beta (h - t)), h being a count of hidden coordinates. With x_h = e^(beta h), u = e^(beta t)
-the head contributes a (x_h - u)/(x_h + u): a Cauchy system, solved here in closed form. Fourier
-coefficients come by Krawtchouk polynomials, numbers of subsets in float64 by their logarithms.
+sigma(beta (h - t)), where h counts hidden coordinates. With x_h = e^(beta h) and u = e^(beta t) the
+head contributes a (x_h - u)/(x_h + u). This gives a Cauchy system, solved here in closed form.
+Fourier coefficients use Krawtchouk polynomials; counts of subsets in float64 use logarithms.
 """
 
 import math
@@ -21,7 +21,7 @@ Rational = Any  # flint.fmpq: the package has no types
 
 
 def rational(value: Fraction | int) -> Rational:
-    """Turn a Python fraction into a flint rational.
+    """Convert a Python fraction to a flint rational.
 
     >>> rational(Fraction(1, 3))
     1/3
@@ -31,7 +31,7 @@ def rational(value: Fraction | int) -> Rational:
 
 
 def python_fraction(value: Rational) -> Fraction:
-    """Turn a flint rational into Python's.
+    """Convert a flint rational to a Python fraction.
 
     >>> python_fraction(fmpq(1, 3))
     Fraction(1, 3)
@@ -41,14 +41,14 @@ def python_fraction(value: Rational) -> Fraction:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """One exact threshold head: it contributes a (x - u)/(x + u), x = x_h if it counts, else 1."""
+    """An exact threshold head: it contributes a (x - u)/(x + u), x = x_h; x = 1 for a bias."""
 
     u: Rational  # e^(beta t) > 0
     a: Rational  # the entry of W
-    slope: Fraction | int = 1  # on the hidden set, in units of ln rho; of 0 the head is a bias
+    slope: Fraction | int = 1  # on the hidden set, in units of ln rho; 0 for a bias head
 
     def response(self, x: Rational) -> Rational:
-        """Evaluate the contribution of a head of slope 1 or 0 where z_r = -1, at x = x_h."""
+        """Evaluate the contribution of a head of slope 1 or 0 at x = x_h, where z_0 = -1."""
         at = x if self.slope else fmpq(1)
         return self.a * (at - self.u) / (at + self.u)
 
@@ -132,7 +132,9 @@ def krawtchouk(m: int) -> tuple[tuple[int, ...], ...]:
 
 
 def coefficients(values: Sequence[Rational]) -> list[Rational]:
-    """Compute g^_k = 2^-m sum_h g(h) K_h(k): f(z) = g(number of -1) = sum_T g^_|T| chi_T(z).
+    """Compute the Fourier coefficients g^_k = 2^-m sum_h g(h) K_h(k) of a profile.
+
+    f(z) = g(number of -1 in z) = sum_T g^_|T| chi_T(z).
 
     >>> coefficients([fmpq(1), fmpq(-1), fmpq(1)])
     [0, 0, 1]
@@ -146,7 +148,7 @@ def coefficients(values: Sequence[Rational]) -> list[Rational]:
 
 
 def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
-    """Compute ln C(n, k), minus infinity where k is not from 0 to n: a float, or an array of them.
+    """Compute ln C(n, k), minus infinity unless 0 <= k <= n: a float, or an array of floats.
 
     >>> round(log_binomial(10, 3), 9) == round(math.log(120), 9)
     True

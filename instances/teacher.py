@@ -1,7 +1,7 @@
-"""A given layer that labels drawn tokens: a learner sees the examples, and not the layer.
+"""A given layer that labels drawn tokens: a learner sees the examples, but not the layer.
 
-The secret is the layer: the bits of its float64 numbers, theta and then w. Nothing of it stands in
-the family, which is public.
+The secret is the layer: the bits of its float64 numbers, theta and then w. The family is public and
+contains no part of the layer.
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ from instances.parameters import OneOf, Range, later
 from instances.streams import BitStream, generator, key
 from instances.tokens import TokenLaw
 
-_NUMBER_BYTES = 100  # of a number of the layer in a secret
-# Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
-_PILOT, _PILOT_NUMBERS, _MIN_PART = 1 << 15, 1 << 23, 256
+_NUMBER_BYTES = 100  # memory of one number of the layer, stored in a secret
+# Numbers of examples that estimate the mean label; this estimate defines the baseline.
+_PILOT_EXAMPLES, _PILOT_NUMBERS, _MIN_EXAMPLES = 1 << 15, 1 << 23, 256
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class Teacher(Dense):
     """Layers of m heads that are given, on k tokens of dimension d; raises UsageError out of range.
 
     constant: 1 if the last coordinate of every token is 1, for the biases of the layer. centre: the
-    mean label (k, d), which the risk is relative to if there is a constant; without it, zero.
+    mean label (k, d), the baseline of the risk with a constant; None without, for baseline zero.
 
     >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
     >>> instance = teach(layer)
@@ -59,22 +59,22 @@ class Teacher(Dense):
     centre: Array | None = field(default=None, init=False, repr=False, compare=False)
 
     def check(self) -> None:
-        """Refuse tokens of a constant alone; raises UsageError."""
+        """Refuse tokens that have only the constant coordinate; raises UsageError."""
         require(self.d > self.constant, f"d must be at least 2 with a constant, got {self.d}")
 
     @property
     def law(self) -> TokenLaw:
-        """The law of the tokens."""
+        """The distribution of the tokens."""
         return TokenLaw(kind=self.tokens, d=self.d, constant=bool(self.constant))
 
     def known(self, x: NDArray[Any]) -> Array:
-        """Predict the mean label, which is zero where tokens and their negatives are as likely."""
+        """Return the baseline, the mean label; it is zero if tokens are symmetric about 0."""
         if self.centre is None:
             return super().known(x)
         return np.broadcast_to(self.centre, x.shape).copy()
 
     def draw(self, rng: np.random.Generator) -> NoReturn:
-        """Refuse: nothing is drawn."""
+        """Raise UsageError, as the layer is given and not drawn."""
         raise UsageError(
             "a teacher is a layer of yours, it is not drawn: write hardness learn LEARNER "
             "--teacher layer.safetensors"
@@ -89,7 +89,7 @@ class Teacher(Dense):
             len(secret) == count and all(0 <= n < 1 << 64 for n in secret),
             f"a secret of {self} is {count} numbers of 64 bits",
         )
-        return _read(secret, (2, self.m, self.d, self.d), bool(self.constant))
+        return _layer_of_secret(secret, (2, self.m, self.d, self.d), bool(self.constant))
 
 
 def teach(
@@ -99,10 +99,10 @@ def teach(
     noise: Fraction = Fraction(0),
     seed: int = 0,
 ) -> Instance:
-    """Make an instance whose labels a given layer gives on tokens, boolean or gaussian.
+    """Make an instance that labels drawn tokens, boolean or gaussian, by a given layer.
 
-    Biases of the layer stand in its last coordinate, and the tokens get it, always 1. seed: of
-    tokens and noise. Raises UsageError for a layer of linear attention.
+    A layer with biases gets tokens whose last coordinate is always 1. seed: of tokens and noise.
+    Raises UsageError for a layer of linear attention.
     """
     if layer.kind != "softmax":
         raise UsageError(
@@ -126,11 +126,11 @@ def teach(
 
 def _centre(layer: AttentionLayer, law: TokenLaw, k: int) -> Array:
     """Estimate the mean label (k, d) from tokens of a fixed seed."""
-    count = max(_MIN_PART, min(_PILOT, _PILOT_NUMBERS // (k * law.d)))
+    count = max(_MIN_EXAMPLES, min(_PILOT_EXAMPLES, _PILOT_NUMBERS // (k * law.d)))
     return layer(law.draw(BitStream(key(0, "tokens", "mean label")), 0, count, k)).mean(axis=0)
 
 
-@lru_cache(maxsize=1)  # asked for a block of examples at a time
-def _read(secret: Secret, shape: tuple[int, ...], constant: bool) -> AttentionLayer:
+@lru_cache(maxsize=1)  # it is needed for each block of examples
+def _layer_of_secret(secret: Secret, shape: tuple[int, ...], constant: bool) -> AttentionLayer:
     theta, w = np.array(secret, "<u8").view("<f8").reshape(shape)
     return AttentionLayer(theta=theta, w=w, constant=constant)

@@ -1,33 +1,33 @@
-"""Values as plain text of one line: what results print."""
+"""Texts of one line, and the functions by which `hardness` writes results."""
 
 from collections.abc import Mapping
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
+TableRow = Mapping[str, Any]  # values by column; all rows of a table have the same columns
 
 
 @singledispatch
 def result_text(result: object, width: int, colour: bool) -> str:
-    """Write a result for people; empty until `hardness` registers how results print."""
+    """Write the text of a result; `hardness` registers a function for each class."""
     return ""
 
 
 @singledispatch
 def save_result(result: object, path: Path, force: bool) -> None:
-    """Write a file of a result in the format that its name says; registered by `hardness`."""
+    """Write a result to a file in the format of its ending; `hardness` registers the writer."""
     raise NotImplementedError("import hardness: it writes the files of results")
 
 
 @singledispatch
 def result_caption(result: object) -> str:
-    """Write the caption of the table of a result; empty until `hardness` registers captions."""
+    """Write the caption of a result's table; `hardness` registers a function for each class."""
     return ""
 
 
 def shortened(text: str, limit: int = 60) -> str:
-    """Cut the text of an integer to its first digits where it has over 60; other texts stay.
+    """Shorten an integer of more than `limit` digits to its first digits; other texts stay.
 
     >>> shortened("455"), shortened("12" + 99 * "0"), shortened("x")
     ('455', '1.20000...e100 (101 digits)', 'x')
@@ -38,9 +38,9 @@ def shortened(text: str, limit: int = 60) -> str:
 
 
 def printable(text: str, keep: str = "\n") -> str:
-    """Keep what a learner or a file says from steering a terminal: ? for control characters.
+    """Replace control characters, which could steer a terminal, by ?.
 
-    keep: those that stay.
+    keep: control characters that stay.
 
     >>> printable("red: \\x1b[31m" + chr(10) + "é")
     'red: ?[31m\\né'
@@ -49,7 +49,7 @@ def printable(text: str, keep: str = "\n") -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Put a text on one line, and cut what is longer than `limit`.
+    """Put a text on one line, and cut it to `limit` characters.
 
     >>> cut("a name", 10), cut("a longer name", 10)
     ('a name', 'a longer …')
@@ -59,7 +59,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Put a or an before a noun.
+    """Put "a" or "an" before a noun.
 
     >>> with_article("int"), with_article("str")
     ('an int', 'a str')

@@ -1,7 +1,7 @@
 """Token distributions: uniform on {-1, +1}, kept as packed bits, and standard normal.
 
 A bit is 1 where the token is -1, so the bits of X_1 * X_2 are the exclusive or of the bits of both.
-Example i of a stream is made of fixed words of it, wherever the stream is cut.
+Example i uses fixed words of its stream, so it does not depend on how the stream is cut.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,11 +14,11 @@ from numpy.typing import DTypeLike, NDArray
 from instances.errors import UsageError
 from instances.streams import BitStream
 
-_LARGEST = 1e100  # of an entry: products of three stay within float64
+_LARGEST_ENTRY = 1e100  # products of three entries stay within float64
 
 
 def words_per_token(d: int) -> int:
-    """Count the 64-bit words that hold d bits.
+    """Return how many 64-bit words hold d bits.
 
     >>> words_per_token(64), words_per_token(65)
     (1, 2)
@@ -40,13 +40,13 @@ def boolean(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArra
 
 
 def unpack(words: NDArray[np.uint64], d: int) -> NDArray[np.int8]:
-    """Turn packed words (..., words) into +-1 tokens (..., d), int8.
+    """Unpack words (..., words) to tokens of +-1 (..., d), int8.
 
     >>> unpack(np.array([5], np.uint64), 4).tolist()
     [-1, 1, -1, 1]
     """
     octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
-    # Of a flat array it is several times as fast as along an axis.
+    # `unpackbits` is several times faster on a flat array than along an axis.
     bits = np.unpackbits(octets.reshape(-1), bitorder="little")
     signs = bits.reshape(*words.shape[:-1], 64 * words.shape[-1])[..., :d].astype(np.int8)
     signs *= -2
@@ -55,7 +55,7 @@ def unpack(words: NDArray[np.uint64], d: int) -> NDArray[np.int8]:
 
 
 def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
-    """Turn +-1 tokens (..., d) into packed words (..., words); anything but +-1 is refused.
+    """Pack tokens of +-1 (..., d) into words (..., words); raises UsageError for other entries.
 
     >>> pack(np.array([-1, 1, -1, 1])).tolist()
     [5]
@@ -72,7 +72,7 @@ def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def mask(subset: tuple[int, ...], d: int) -> NDArray[np.uint64]:
-    """Turn a set of coordinates into packed words (words,).
+    """Pack a set of coordinates into words (words,): their bits are 1.
 
     >>> mask((0, 2), 4).tolist()
     [5]
@@ -86,7 +86,7 @@ def mask(subset: tuple[int, ...], d: int) -> NDArray[np.uint64]:
 def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArray[np.float64]:
     """Draw examples start .. start+count-1 of standard normal tokens: (count, k, d).
 
-    One word an entry, through the inverse of the normal distribution function.
+    Each entry is the inverse normal distribution function of one word.
 
     >>> gaussian(BitStream((1, 2)), 0, 3, 2, 5).shape
     (3, 2, 5)
@@ -103,21 +103,22 @@ def stored(
     d: int,
     **expected: tuple[DTypeLike, tuple[int, ...]] | None,
 ) -> list[NDArray[Any]]:
-    """Return stored arrays of examples by name, each of a type and a shape; raises ValueError.
+    """Return stored arrays of examples, in the order of `expected`; raises ValueError.
 
-    Tokens that are packed as `words` have no bits beyond their d coordinates.
+    expected: type and shape by name, None to leave an array out. Arrays of another type or shape
+    are refused, and packed `words` with bits beyond their d coordinates.
 
-    >>> [len(one) for one in stored({"y": np.zeros(3)}, 8, x=None, y=(np.float64, (3,)))]
+    >>> [len(array) for array in stored({"y": np.zeros(3)}, 8, x=None, y=(np.float64, (3,)))]
     [3]
     """
     arrays = []
     for name, (kind, shape) in {n: w for n, w in expected.items() if w}.items():
-        one = tensors.get(name)
-        if one is None or one.dtype != kind or one.shape != shape:
+        array = tensors.get(name)
+        if array is None or array.dtype != kind or array.shape != shape:
             raise ValueError(f"does not hold the {shape[0]} examples it should")
-        if name == "words" and d % 64 and (one[..., -1] >> np.uint64(d % 64)).any():
+        if name == "words" and d % 64 and (array[..., -1] >> np.uint64(d % 64)).any():
             raise ValueError(f"has bits beyond coordinate d - 1 = {d - 1}")
-        arrays.append(one)
+        arrays.append(array)
     return arrays
 
 
@@ -126,8 +127,9 @@ def chosen(
 ) -> NDArray[Any]:
     """Return tokens (n, k, d) that a learner chose, int8 of -1 and +1, or float64.
 
-    x: numbers of any real type. fixed: token, coordinate and value of entries that are public, both
-    counted from 0. Raises UsageError for other tokens than the family has.
+    x: numbers of any real type. signs: whether entries must be -1 or +1. fixed: token, coordinate
+    and value of public entries, with indices from 0. Raises UsageError for tokens that the family
+    does not have.
 
     >>> from instances import parse
     >>> chosen(np.ones((1, 2, 8)), parse("parity:d=8,m=3"), signs=True, fixed=[(1, 0, -1)])
@@ -143,9 +145,9 @@ def chosen(
             f"tokens must be numbers of shape (n, {family.k}, {family.d}), got {tokens.dtype} of "
             f"shape {tokens.shape}"
         )
-    odd = tokens[(tokens != 1) & (tokens != -1) if signs else ~(np.abs(tokens) <= _LARGEST)]
+    odd = tokens[(tokens != 1) & (tokens != -1) if signs else ~(np.abs(tokens) <= _LARGEST_ENTRY)]
     if odd.size:
-        allowed = "-1 or +1" if signs else f"at most {_LARGEST:g}"
+        allowed = "-1 or +1" if signs else f"at most {_LARGEST_ENTRY:g}"
         raise UsageError(f"entries of tokens of {family.name} must be {allowed}, got {odd[0]:g}")
     for token, coordinate, value in fixed:
         entries = tokens[:, token, coordinate]
@@ -161,10 +163,10 @@ def chosen(
 class TokenLaw:
     """The distribution of the independent tokens of an example.
 
-    The k tokens of an example are independent. kind: boolean, uniform on {-1, +1}, or gaussian,
-    standard normal. d: the dimension of a token. constant: whether its last coordinate is always 1,
-    for the biases of a layer. No token is longer than `longest`, or it is standard normal in `free`
-    coordinates beside the constant (docs/mathematics.md, section 32).
+    kind: boolean, uniform on {-1, +1}, or gaussian, standard normal. d: the dimension of a token.
+    constant: whether its last coordinate is always 1, for the biases of a layer. The squared length
+    of a token is at most `longest`, or the token is standard normal in `free` coordinates
+    (docs/mathematics.md, section 32).
 
     >>> law = TokenLaw(kind="boolean", d=3)
     >>> law.longest, law.draw(BitStream((1, 2)), 0, 5, 2).dtype
@@ -177,16 +179,16 @@ class TokenLaw:
 
     @property
     def free(self) -> int:
-        """How many coordinates of a token are drawn."""
+        """The number of coordinates of a token that are drawn."""
         return self.d - self.constant
 
     @property
     def text(self) -> str:
-        """The distribution in words."""
+        """The distribution, in words."""
         return self.kind + (" and a constant coordinate" if self.constant else "")
 
     def draw(self, stream: BitStream, start: int, count: int, k: int) -> NDArray[Any]:
-        """Draw examples start .. start+count-1: (count, k, d), int8 for plain signs."""
+        """Draw examples start .. start+count-1: (count, k, d), int8 if all entries are signs."""
         drawn: NDArray[Any]
         if self.kind == "boolean":
             drawn = unpack(boolean(stream, start, count, k, self.free), self.free)

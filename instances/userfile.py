@@ -1,10 +1,9 @@
-"""The user's own Python files: what path.py:Name:key=value,... names, executed and blamed.
+"""The user's Python files, named as path.py:Name:key=value,...: execution and errors.
 
-A file is executed once in a process, under a module name of its own, and nothing of it is written
-to disk: no bytecode, no copy. It is code, and runs with the rights of the user: only a
-name that a user typed is ever executed, never one that stands in a file. What goes wrong in it is
-one line that names it. Other processes execute the same text if they find it, and else get what it
-defines by value.
+A process executes a file once, under its own module name, and writes nothing to disk: no bytecode,
+no copy. The code runs with the rights of the user. Only a name that the user typed is executed,
+never one that was read from a file. An error in it becomes one line that names the file. Other
+processes execute the same text if they find it, and else receive what it defines by value.
 """
 
 import contextlib
@@ -33,12 +32,12 @@ from instances.lazy import advice
 _NAMED = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)
 _INSTALLED = {*sys.stdlib_module_names, "hardness", "instances"}
 _modules: dict[tuple[str, str], ModuleType] = {}  # by path and SHA-256
-FILES: set[str] = set()  # whose code this process may run, as tracebacks name them
+USER_FILES: set[str] = set()  # files whose code this process may run, as named in tracebacks
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileName:
-    """A name in a user's Python file, with the parameters that stand behind it."""
+    """A name in a user's Python file, with the text of the parameters after it."""
 
     path: Path
     name: str
@@ -46,12 +45,12 @@ class FileName:
 
     @property
     def where(self) -> str:
-        """What is meant, for messages."""
+        """The path and name, for messages."""
         return f"{self.path}: {self.name}"
 
 
 def split(text: str) -> FileName | None:
-    """Read "path.py:Name" or "path.py:Name:key=value,..."; None for what names no Python file.
+    """Read "path.py:Name" or "path.py:Name:key=value,..."; None for any other text.
 
     Raises UsageError for a path without a name.
 
@@ -73,9 +72,9 @@ def split(text: str) -> FileName | None:
 
 
 def execute(path: Path) -> tuple[ModuleType, str]:
-    """Execute a file, if its text was not: its module and the SHA-256; raises UsageError.
+    """Execute a file, once per text; return its module and SHA-256. Raises UsageError.
 
-    What it prints goes to stderr; its folder is the last place where modules are looked for.
+    Its output goes to stderr, and its folder becomes the last entry of `sys.path`.
     """
     try:
         require(path.is_file(), f"no such file: {str(path)[:200]}")
@@ -91,52 +90,57 @@ def execute(path: Path) -> tuple[ModuleType, str]:
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
     module = module_from_spec(spec)
-    module.__dict__["print"] = _aside
+    module.__dict__["print"] = _print_to_stderr
     _modules[key] = sys.modules[loader.name] = module  # dataclasses look their module up there
-    FILES.add(str(path))
+    USER_FILES.add(str(path))
     if str(path.resolve().parent) not in sys.path:
         sys.path.append(str(path.resolve().parent))  # last: it hides nothing that is installed
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with guarded(f"{path}: executing it"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 code = loader.source_to_code(source, str(path))
-            # What importing it would do, but of the very text that has the SHA-256.
-            # Only a name that the user typed comes here, never one that stands in a file.
+            # Like an import, but of the very text that was hashed.
+            # Only names that the user typed come here, never names read from a file.
             exec(code, module.__dict__)
     except BaseException:
         del _modules[key], sys.modules[loader.name]
         raise
     finally:
-        sys.dont_write_bytecode = written
+        sys.dont_write_bytecode = before
     return module, key[1]
 
 
 def forget() -> None:
-    """Have `execute` execute every file anew from here on."""
+    """Make `execute` execute every file again."""
     _modules.clear()
 
 
 def named(space: ModuleType, name: str, where: str) -> Any:
-    """Return what a module has under a name; raises UsageError with the nearest one."""
+    """Return the value of a name in a module; raises UsageError with the nearest name."""
     values = vars(space)
     if name not in values:
-        own = [n for n, value in values.items() if not n.startswith("_") and value is not _aside]
-        raise UsageError(f"{where}: {unknown('name', name, own)}")
+        public = [
+            n
+            for n, value in values.items()
+            if not n.startswith("_") and value is not _print_to_stderr
+        ]
+        raise UsageError(f"{where}: {unknown('name', name, public)}")
     return values[name]
 
 
 def pickled(value: Any, subject: str) -> bytes:
-    """Pickle for a process that has none of the user's modules; raises UsageError for what has not.
+    """Pickle a value, with the user's modules by value; raises UsageError if it cannot.
 
-    subject: is named in the message.
+    subject: what the message names.
     """
     import cloudpickle
 
     modules = [sys.modules.get(kind.__module__) for kind in type(value).__mro__]
     classes = {file for file in map(_own_file, modules) if file}
-    folders = {Path(path).parent for path in (*(path for path, _ in _modules), *FILES, *classes)}
+    paths = (*(path for path, _ in _modules), *USER_FILES, *classes)
+    folders = {Path(path).parent for path in paths}
     for module in list(sys.modules.values()) if folders - {Path()} else ():
         if (file := _own_file(module)) and folders & {*Path(file).parents}:
             cloudpickle.register_pickle_by_value(module)
@@ -150,27 +154,27 @@ def pickled(value: Any, subject: str) -> bytes:
     try:
         Pickler(stream).dump(value)
         return stream.getvalue()
-    except Exception as error:  # whatever an object of a user raises
+    except Exception as error:  # a user's object may raise anything
         raise UsageError(
             f"{subject} cannot be handed to another process: {one_line(error, 200)}"
         ) from error
 
 
 def _reduced(value: Any) -> Any:
-    """Say how a cached property is made again: that of Python 3.11 holds a lock."""
+    """Reduce a cached property to its function and name: in Python 3.11 it has a lock."""
     return _cached, (value.func, value.attrname)
 
 
 @lru_cache(1024)
 def _own_file(module: Any) -> str | None:
-    """Name the file of a module that is a user's and not installed; None for any other."""
+    """Return the file of a user's module; None for an installed or built-in one."""
     name, file = str(getattr(module, "__name__", "")), getattr(module, "__file__", None)
     installed = name.partition(".")[0] in _INSTALLED or "site-packages" in str(file)
     return file if isinstance(file, str) and not installed else None
 
 
 def _cache_reduced(value: Any) -> Any:
-    """Say how a function with a cache is made again: by its own name it is not found elsewhere."""
+    """Reduce a user's cached function to its parts: its name is unknown to other processes."""
     if value.__module__ == "__main__" or _own_file(sys.modules.get(value.__module__)):
         limits = value.cache_parameters()
         return _cache_made, (value.__wrapped__, limits["maxsize"], limits["typed"])
@@ -187,9 +191,9 @@ def _cached(function: Any, name: str) -> Any:
     return value
 
 
-def _aside(*values: Any, **how: Any) -> None:
-    """Print as a user's file does at any time: to stderr, as stdout may be JSON."""
-    print(*values, **{"file": sys.stderr, **how})
+def _print_to_stderr(*values: Any, **options: Any) -> None:
+    """Serve as `print` in a user's file: write to stderr, as stdout may be JSON."""
+    print(*values, **{"file": sys.stderr, **options})
 
 
 # ---- errors in a user's code
@@ -197,9 +201,9 @@ def _aside(*values: Any, **how: Any) -> None:
 
 @contextlib.contextmanager
 def guarded(subject: str, hint: str = "") -> Iterator[None]:
-    """Run code of a user: what it prints goes to stderr, what it raises becomes a UsageError.
+    """Run a user's code: its output goes to stderr, its errors become UsageErrors.
 
-    hint: what is added where its types or values do not fit.
+    hint: text that is added to a TypeError or ValueError.
     """
     try:
         with contextlib.redirect_stdout(sys.stderr), np.errstate(all="ignore"):
@@ -219,7 +223,7 @@ def guarded(subject: str, hint: str = "") -> Iterator[None]:
 
 
 def blame(error: BaseException) -> str | None:
-    """Say in one line which line of a user's file raised, or None where none did."""
+    """Say in one line which line of a user's file raised an error; None if none did."""
     if (place := _place(error)) is None:
         return None
     raised = f"{type(error).__name__} in line {place.lineno}: {one_line(error, 200)}"
@@ -227,13 +231,13 @@ def blame(error: BaseException) -> str | None:
 
 
 def misfit(error: BaseException) -> str | None:
-    """Say in one line that a user's file is in use where something else raised; None without."""
+    """Say in one line that a user's file may have caused an error; None if none is in use."""
     message = f"{type(error).__name__}: {one_line(error, 200)}"
-    files = ", ".join(sorted(FILES))
+    files = ", ".join(sorted(USER_FILES))
     return f"{files}: something defined there does not fit: {message}" if files else None
 
 
 def _place(error: BaseException) -> traceback.FrameSummary | None:
-    """Find the last call of a user's file on the way to an error."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in FILES]
+    """Find the last frame of an error's traceback that lies in a user's file."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in USER_FILES]
     return frames[-1] if frames else None

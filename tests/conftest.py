@@ -37,7 +37,7 @@ from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.runs.registry import parse_learner  # noqa: E402
 from hardness.runs.run import Run, run  # noqa: E402
 from instances.coded import CodedExamples  # noqa: E402
-from instances.spec import FAMILIES, OWN, parse  # noqa: E402
+from instances.spec import FAMILIES, USER_FAMILIES, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
@@ -139,14 +139,14 @@ def hardness(capfd, monkeypatch, tmp_path):
 @pytest.fixture(autouse=True)
 def _no_families_of_others():
     """What a test names as path.py:Name is forgotten behind it."""
-    OWN.clear()
+    USER_FAMILIES.clear()
 
 
 @pytest.fixture(autouse=True)
 def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
-    monkeypatch.setattr(remote, "_LOADING", NEVER)
-    monkeypatch.setattr(remote, "_JUDGING", NEVER)
+    monkeypatch.setattr(remote, "_LOAD_SECONDS", NEVER)
+    monkeypatch.setattr(remote, "_PREDICT_SECONDS", NEVER)
     monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 

@@ -139,7 +139,7 @@ def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
 
 
 def of_rows(rows):
-    return Answer(data={}, told="", rows=rows)
+    return Answer(data={}, message="", rows=rows)
 
 
 def same(shown, value):

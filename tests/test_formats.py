@@ -140,7 +140,7 @@ KINDS = {
         **dict.fromkeys("qkv", LAYER.theta),
         o=LAYER.w,
     ),
-    "data.npz": _savez(lambda path: _examples(read_data(path).held), x=X, y=Y),
+    "data.npz": _savez(lambda path: _examples(read_data(path).loaded), x=X, y=Y),
     "sweep.toml": Kind(
         write=lambda path: path.write_text(SWEEP) and read_sweep(path), read=read_sweep
     ),

@@ -19,7 +19,7 @@ from hardness import compare
 from hardness.cli.root import COMMANDS
 from hardness.runs.cache import Cache
 from instances import AttentionLayer
-from instances.spec import OWN
+from instances.spec import USER_FAMILIES
 
 # An exit code, the line, and words of what it says; `world` makes the files.
 MISTAKES = """\
@@ -475,7 +475,7 @@ def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monke
     monkeypatch.chdir(world)
     files, wrong = lying_about(), []
     for line, code, *words in ROWS[command]:
-        OWN.clear()
+        USER_FAMILIES.clear()
         found = hardness(*shlex.split(line))
         one = found.err.startswith("hardness: ") and found.err.count("\n") == 1
         if (found.code, found.out) != (code, "") or not one:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardness.runs import read_runs
-from instances.spec import OWN
+from instances.spec import USER_FAMILIES
 
 SIGNED = Path(__file__).parents[1] / "docs/examples/signed_majority.py"
 NAME, SPEC = "signed.py:SignedMajority", "signed.py:SignedMajority:d=7,m=3"
@@ -59,13 +59,13 @@ def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed):
     assert {one.outcome.value for one in found.runs} == {"learned nothing"}
     assert len(found.certificates) == 2
     named = ("--family", "signed.py:SignedMajority")
-    OWN.clear()  # as in another process
+    USER_FAMILIES.clear()  # as in another process
     missing = "No bounds are shown: name the family by --family path.py:Name."
     assert missing in hardness("report", "c").out
     found = hardness("report", "c", *named).out
     assert "certified" in found
     assert missing not in found
-    OWN.clear()
+    USER_FAMILIES.clear()
     assert hardness("report", "c", "--out", "r.html", *named).code == 0
     refused = hardness("report", "c", "--out", "r.html", "--force")
     assert refused.code == 1
@@ -108,7 +108,7 @@ def test_a_stored_instance_is_read_again_where_its_family_is_named(hardness, sig
     for line in ("inspect x", "verify x --members 5 --samples 9999", "learn lowdegree x"):
         found = hardness(*line.split(), "--family", NAME, "--json")
         assert found.code == 0, found.err
-        OWN.clear()  # as in another process
+        USER_FAMILIES.clear()  # as in another process
         found = hardness(*line.split())
         assert found.code == 1
         found.one_line("x/instance.json: unknown family 'signed-majority'", "--family")

@@ -13,7 +13,7 @@ import pytest
 import hardness as front
 from hardness.bounds.checker import check
 from instances import ToolkitError, UsageError
-from instances.spec import OWN
+from instances.spec import USER_FAMILIES
 
 FILE = Path(__file__).parents[1] / "docs/examples/conjunctions.py"
 OF, SPEC = "conj.py:Conjunctions", "conj.py:Conjunctions:w=2,d=6"
@@ -52,7 +52,7 @@ def conj(hardness):
 def works(conj, every):
     for lines, said in every.items():
         for line in lines.replace("SPEC", SPEC).replace("OF", OF).split("; "):
-            OWN.clear()  # as in another process
+            USER_FAMILIES.clear()  # as in another process
             found = conj(*line.split())
             assert found.code == 0, (line, found.err)
         assert said in found.out, lines
@@ -211,7 +211,7 @@ def test_a_class_that_is_of_no_use_is_one_line(conj):
     head = "import numpy as np\n\n\ndef F(i):\n    return lambda x: x[:, i % 5]\n\n\n"
     for text, said in WRONG.items():
         Path("conj.py").write_text(head + text + "\n")
-        OWN.clear()
+        USER_FAMILIES.clear()
         found = conj("compare", "conj.py:C", "--over", "d=7..8", "--learner", "lowdegree")
         assert found.code in (1, 2), text
         assert any(part in found.err for part in said.split("|")), (text, found.err)

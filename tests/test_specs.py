@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardness.lwe.parameters import parse_parameters
 from hardness.oracles import Budget
 from hardness.runs import registry, run
 from hardness.runs.registry import parse_learner

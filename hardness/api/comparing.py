@@ -228,11 +228,11 @@ def ladders(ladder: str | None = None) -> "Answer":
         text_argument("ladder", ladder)
         chosen = named(ladder)
         data = chosen.to_dict()
-        return Answer(data=data, told=ladder_words(chosen), rows=data["levels"])
+        return Answer(data=data, message=ladder_words(chosen), rows=data["levels"])
     every = tuple(LADDERS.values())
     rows = [{"name": one.name, "levels": len(one.levels), "about": one.about} for one in every]
     data = {"ladders": [one.to_dict() for one in every]}
-    return Answer(data=data, told=ladders_table(every), rows=rows)
+    return Answer(data=data, message=ladders_table(every), rows=rows)
 
 
 def stress(

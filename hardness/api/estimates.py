@@ -142,7 +142,7 @@ def estimate(
         if ways:
             raise UsageError(f"{ways[0]} needs a SPEC: lwe:.., lwr:.. or a set's name")
         data, told = words.sets_words()
-        return Answer(data=data, told=told)
+        return Answer(data=data, message=told)
     if peer and success is not None:
         raise UsageError("--peer compares at the peer's own level: leave out --success")
     level = SUCCESS if success is None else float(success)
@@ -176,7 +176,7 @@ def estimate(
     read = _problem(one_source, samples, asked.get("spec"))
     if emit:
         code = public.to_estimator_code(read.parameters)
-        return Answer(data={"spec": read.spec, "parameters": code}, told=code)
+        return Answer(data={"spec": read.spec, "parameters": code}, message=code)
     levels = public.LEVELS if peer else {}
     ours = estimate_all(
         read.parameters,
@@ -191,7 +191,7 @@ def estimate(
     if peer:
         theirs = public.run_lattice_estimator(read.parameters, settings[0])
         beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
-        return Answer(data=beside, told=words.peer_words(ours, theirs))
+        return Answer(data=beside, message=words.peer_words(ours, theirs))
     return replace(ours, detailed=bool(only))
 
 

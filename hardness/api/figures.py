@@ -81,7 +81,7 @@ def _page(source: Path, out: Path, force: bool) -> "Answer":
         "figures": made.figures,
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, told=f"{out}: {made.runs} runs")
+    return Answer(data=data, message=f"{out}: {made.runs} runs")
 
 
 def figure(
@@ -141,7 +141,7 @@ def list_figures() -> "Answer":
     from instances.result import Answer
 
     every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
-    return Answer(data={"figures": every}, told=listed())
+    return Answer(data={"figures": every}, message=listed())
 
 
 def figure_file(
@@ -176,7 +176,7 @@ def figure_file(
         write_bytes(path, drawn.file(kind), force=force)
     told = fill(drawn.caption, 80)
     data = {"figure": name, **data, "caption": drawn.caption}
-    return Answer(data=data, told=f"{path}\n\n{told}" if path else told)
+    return Answer(data=data, message=f"{path}\n\n{told}" if path else told)
 
 
 def _inches(width: float | None) -> float | None:

@@ -74,7 +74,7 @@ def _answer(result: "Studied", options: Study) -> "Answer":
             if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # of curves and steps alone
                 write_bytes(folder / "figure.svg", entry.draw(entry.rows(data)).file("svg"))
         told += f"\n\nwritten: {out}"
-    return Answer(data=data, told=told, rows=result._rows())
+    return Answer(data=data, message=told, rows=result._rows())
 
 
 def optimum(

@@ -89,7 +89,7 @@ def generate(
         apart = _written(path, drawn, instance, force)
         data = {"spec": drawn.family.spec, "samples": samples, "written": str(path)}
         words = f"{path}: {samples} samples of {drawn.family}\nthe secret in {apart}"
-        return Answer(data=data | {"secret": str(apart)}, told=words)
+        return Answer(data=data | {"secret": str(apart)}, message=words)
     refuse_unwritable(path)
     with progress.counted(count, "generating") as bar:
         folder = write_folder(path, instance, count, format or "safetensors", force, weights, bar)
@@ -101,7 +101,7 @@ def generate(
             "shards": [shard.file for shard in folder.shards],
             "commitments": folder.public.commitments,
         },
-        told=f"{folder.path}: {folder.family}, {folder.count} examples in {len(folder.shards)} "
+        message=f"{folder.path}: {folder.family}, {folder.count} examples in {len(folder.shards)} "
         "files\npublic part instance.json, secret part secret.json",
     )
 
@@ -245,7 +245,7 @@ def reduce(
         For a source of another kind.
     """
     from instances.disk import refuse_existing, refuse_unwritable
-    from instances.files import Held, read_folder, write_folder
+    from instances.files import MemoryFolder, read_folder, write_folder
     from instances.result import Answer
     from instances.samples import samples as seen
     from instances.samples import to_attention
@@ -271,11 +271,11 @@ def reduce(
         if isinstance(origin, Path) and origin.is_dir():
             raise UsageError(f"{origin} is a folder: attention-to-lwr takes it")
         converted = sources.read_file(origin, spec)
-        held = Held.of_examples(Path(str(origin)), to_attention(converted, seed))
+        held = MemoryFolder.of_examples(Path(str(origin)), to_attention(converted, seed))
         made = write_folder(path, held, held.count, force=force)
         words = "; ".join((f"{made.count} examples of {len(converted)} samples", *converted.notes))
     data = {"spec": converted.family.spec, "samples": len(converted), "written": str(path)}
-    return Answer(data=data, told=f"{path}: {converted.family}, {words}")
+    return Answer(data=data, message=f"{path}: {converted.family}, {words}")
 
 
 def samples(

@@ -56,9 +56,9 @@ def _families() -> "Answer":
     """List all; in words the Darmstadt challenges are one pattern."""
     from hardness.report.text import table
     from instances.result import Answer
-    from instances.spec import catalog, kind_of, known
+    from instances.spec import catalog, family_names, kind_of
 
-    kinds = {one: kind_of(one) for one in known()}
+    kinds = {one: kind_of(one) for one in family_names()}
     listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
     entries = [{"name": n, "spec": e.spec, "about": e.about} for n, e in catalog().items()]
     named = [
@@ -82,7 +82,7 @@ def _families() -> "Answer":
         for c in entries
     ]
     data = {"families": listed, "catalog": entries}
-    return Answer(data=data, told="\n\n".join(told), rows=rows)
+    return Answer(data=data, message="\n\n".join(told), rows=rows)
 
 
 def _family(name: str) -> "Answer":
@@ -112,7 +112,7 @@ def _family(name: str) -> "Answer":
         "",
         _parameters_words(data["parameters"]),
     ]
-    return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
+    return Answer(data=data, message="\n".join(lines), rows=data["parameters"])
 
 
 def list_learners(
@@ -173,7 +173,7 @@ def _learners() -> "Answer":
     rows = [[x["name"], x["view"], x["about"]] for x in found]
     seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
     told = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
-    return Answer(data={"learners": found}, told=told, rows=found)
+    return Answer(data={"learners": found}, message=told, rows=found)
 
 
 def _learner(name: str) -> "Answer":
@@ -193,7 +193,7 @@ def _learner(name: str) -> "Answer":
         except Failed as failed:
             raise not_loaded(name, failed.details) from failed
         lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
-        return Answer(data=data, told="\n".join([*lines, f"revision: {data['revision']}"]))
+        return Answer(data=data, message="\n".join([*lines, f"revision: {data['revision']}"]))
     data = {
         "name": learner.name,
         "about": learner.about,
@@ -204,7 +204,7 @@ def _learner(name: str) -> "Answer":
     }
     told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
     told += _parameters_words(data["parameters"])
-    return Answer(data=data, told=told, rows=data["parameters"])
+    return Answer(data=data, message=told, rows=data["parameters"])
 
 
 def _check(name: str) -> "Conformance":
@@ -228,7 +228,7 @@ def _new(name: str, force: bool) -> "Answer":
         f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1\n"
         f"     hardness learners check {name}:{chosen}"
     )
-    return Answer(data={"file": name, "name": chosen}, told=told)
+    return Answer(data={"file": name, "name": chosen}, message=told)
 
 
 def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
@@ -236,7 +236,7 @@ def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
     from dataclasses import MISSING
 
     from instances.numbers import write
-    from instances.parameters import declared, listed, plain_type
+    from instances.parameters import declared, parameter_fields, plain_type
 
     of: Any = kind if isinstance(kind, type) else type(kind)
     ranges, meanings = declared(of), _meanings(room, of.name)
@@ -248,7 +248,7 @@ def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
             **({"allowed": ranges[f.name].allowed if f.name in ranges else "-"} if ranges else {}),
             "meaning": meanings.get(f.name, ""),
         }
-        for f in listed(kind)
+        for f in parameter_fields(kind)
     ]
 
 

@@ -79,10 +79,10 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
             return parse(text), None
         except UsageError as error:
             from hardness.runs.registry import LEARNERS
-            from instances.spec import known
+            from instances.spec import family_names
 
             name = text.partition(":")[0]
-            if name in LEARNERS and name not in known():  # `linear` is both
+            if name in LEARNERS and name not in family_names():  # `linear` is both
                 raise UsageError(
                     f"{text[:80]} is a learner: a SPEC or a folder belongs there"
                 ) from error
@@ -95,7 +95,7 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
 
 def own_data(source: object, seed: int) -> "Split | None":
     """Read data of a user and split it; None for a source of another kind, raises UsageError."""
-    from instances.spec import OF_DATA
+    from instances.spec import DATA_SUFFIXES
 
     if isinstance(source, tuple | list):
         from hardness.runs.own import split
@@ -104,7 +104,7 @@ def own_data(source: object, seed: int) -> "Split | None":
             raise UsageError(f"data must be a pair (x, y) of arrays, got {type(source).__name__}")
         x, y = source
         return split(x, y, seed)
-    if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
+    if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in DATA_SUFFIXES:
         return None
     if not path.is_file():
         raise UsageError(f"no such file: {source}")
@@ -151,11 +151,11 @@ def read_file(path: Path | Arrays, spec: str | None) -> "Samples":
 
 def _held(path: Path | Arrays, spec: str | None) -> "tuple[Any, Folder]":
     """Make examples in memory of a file of samples."""
-    from instances.files import Held
+    from instances.files import MemoryFolder
     from instances.samples import to_attention
 
     found = read_file(path, spec)
-    return found.family, Held.of_examples(
+    return found.family, MemoryFolder.of_examples(
         Path(str(path)), to_attention(found, 0), notes=found.notes
     )
 

@@ -1,9 +1,9 @@
-"""BKW: samples that agree in a block of coordinates are subtracted, until few coordinates are left.
+"""BKW: subtract samples that agree in a block of coordinates, until few coordinates are left.
 
-Then a Fourier transform over Z_q^m scores all values of those that are left. A label goes in as its
-mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE and LWR are one case:
-the difference of two samples has u u'*. Coordinates that are found are taken out, and the rest is
-solved in the same way. A secret is claimed if the samples confirm it, before any subtraction.
+Then a Fourier transform over Z_q^m scores all values of the remaining coordinates. A label enters
+as its mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE and LWR are one case:
+the difference of two samples has u u'*. Known coordinates are then removed, and the others are
+found in the same way. A secret is claimed if the samples confirm it, before any subtraction.
 [BKW03, LF06, ACFFP15, DTV15]
 """
 
@@ -25,20 +25,21 @@ from instances.streams import generator
 
 _MOST_SAMPLES = 1 << 22
 _MOST_ENTRIES = 1 << 22  # of a transform
-_MARGIN = 7.0  # standard deviations by which the true peak stands above the largest other one
-_PER_BUCKET = 3  # samples, which make as many differences within buckets
+_PEAK_MARGIN = 7.0  # standard deviations between the true peak and the largest other one
+_SAMPLES_PER_BUCKET = 3  # which give equally many differences
 _MOST_ROUNDS = 8
-_ORDERS = 8  # of the coordinates
-_PEAKS = 64  # of the transform that are looked at
-_BRANCHES = 3  # of them that are followed: a label may not tell s from -s after a difference
+_MOST_ORDERS = 8  # orders of the coordinates that are tried
+_PEAKS = 64  # of the transform that are examined
+_BRANCHES = 3  # peaks that are followed: after differences s and -s may be equivalent
 
 Labels = NDArray[np.float64] | NDArray[np.complex128]
 
 
 class BlocksPlan(NamedTuple):
-    """Rounds, coordinates that a round clears, coordinates in the transform, samples to start with.
+    """A plan: rounds, coordinates cleared per round (block), coordinates in the transform (last).
 
-    kept: samples in a round; amplified: whether sums of pairs of the samples start it.
+    samples: at the start. kept: samples in a round. amplified: whether all pairs of samples are
+    combined at the start.
     """
 
     rounds: int
@@ -66,7 +67,7 @@ class Rows:
 
 
 def character(family: Modular) -> tuple[Labels, float]:
-    """Compute E[w^t | code], t uniform, to mean square 1: (levels,), and its size before that.
+    """Compute E[w^t | code], t uniform, scaled to mean square 1: (levels,), and the scale.
 
     >>> from instances import parse
     >>> labels, gain = character(parse("lpn:n=8,noise=0.1"))
@@ -89,10 +90,10 @@ def character(family: Modular) -> tuple[Labels, float]:
 
 
 def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan | None:
-    """Find the rounds and blocks with the least work, for as many samples as there are.
+    """Find the plan of least work; have: the number of samples, None if it is free.
 
-    gain: the mean of a sample's label times the conjugate of its true character, which a round
-    squares. None where nothing fits.
+    gain: the mean of a label times the conjugate of its true character; a round squares it. None if
+    no plan fits.
 
     >>> choose(2, 32, 0.8)
     BlocksPlan(rounds=2, block=10, last=12, samples=3075, kept=3075, amplified=False)
@@ -116,12 +117,12 @@ def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan |
 def _plan(
     q: int, last: int, rounds: int, block: int, gain: float, amplified: bool
 ) -> BlocksPlan | None:
-    left = gain ** (2 ** (rounds + amplified))
-    if left < 1e-3 or q**block > _MOST_SAMPLES:
+    final_gain = gain ** (2 ** (rounds + amplified))
+    if final_gain < 1e-3 or q**block > _MOST_SAMPLES:
         return None
-    peak = (math.sqrt(2 * last * math.log(q)) + _MARGIN) / left
+    peak = (math.sqrt(2 * last * math.log(q)) + _PEAK_MARGIN) / final_gain
     buckets = q**block // (1 if q == 2 else 2) + 1
-    kept = max(math.ceil(peak**2), _PER_BUCKET * buckets if rounds else 0)
+    kept = max(math.ceil(peak**2), _SAMPLES_PER_BUCKET * buckets if rounds else 0)
     if kept > _MOST_SAMPLES:
         return None
     samples = math.ceil(math.sqrt(2 * kept)) + 1 if amplified else kept
@@ -129,7 +130,7 @@ def _plan(
 
 
 def clear(rows: Rows, block: int, count: int) -> Rows:
-    """Clear, and cut off, the first coordinates by at most `count` differences. [LF06]"""
+    """Clear and remove the first `block` coordinates by up to `count` differences. [LF06]"""
     q, block = rows.q, min(block, rows.a.shape[1])
     first = rows.a[:, :block]
     key, mirror = _numbered(first, q), _numbered((q - first) % q, q)
@@ -156,7 +157,7 @@ def clear(rows: Rows, block: int, count: int) -> Rows:
 def scores(rows: Rows) -> NDArray[np.float64]:
     """Score all values of the coordinates: sum of labels times w^-<a, s>, real part, (q^n,).
 
-    Divided by the root of the number of samples, so that all but the true one are about 1 in size.
+    They are divided by the root of the number of samples, so wrong values have a size of about 1.
     """
     q, n = rows.q, rows.a.shape[1]
     place = _numbered(rows.a, q)
@@ -172,54 +173,56 @@ def scores(rows: Rows) -> NDArray[np.float64]:
 
 
 def _numbered(a: NDArray[np.unsignedinteger], q: int) -> NDArray[np.int64]:
-    """Read rows (N, n) as numbers to the base q: (N,)."""
+    """Read rows (N, n) as numbers in base q: (N,)."""
     return a.astype(np.int64) @ q ** np.arange(a.shape[1])[::-1]
 
 
 def _added(places: NDArray[np.integer[Any]], values: Labels, size: int) -> Labels:
-    """Add up complex values at places: (size,)."""
+    """Sum complex values by place: (size,)."""
     return np.bincount(places, values.real, size) + 1j * np.bincount(places, values.imag, size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bkw(SecretSearch):
-    """Runs BKW in some orders of the coordinates, the same in all runs; amplifies few samples."""
+    """Runs BKW for several fixed orders of the coordinates; with few samples it amplifies them."""
 
     name: ClassVar[str] = "bkw"
     about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return that samples or transforms are too many, or None."""
+        """Return None if there is a plan, else the reason."""
         if choose(forms.q, forms.n, character(forms)[1]) is None:
             return "it takes more than 2^22 samples, or labels say nothing of <a, s>"
         return None
 
     def sample_count(self, forms: Modular) -> int:
-        """Count the samples of its plan, without amplification."""
+        """Return the number of samples of the plan without amplification."""
         plan = choose(forms.q, forms.n, character(forms)[1])
         return max(samples_to_confirm(forms), plan.samples if plan else 0)
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
-        """Try some orders of the coordinates."""
+        """Propose secrets for each order of the coordinates."""
         forms = gathered.family
         plan = choose(forms.q, forms.n, character(forms)[1], len(gathered))
         if plan is None:
             return
         details |= {"rounds": plan.rounds, "block": plan.block, "amplified": plan.amplified}
-        for index in range(_ORDERS):
+        for index in range(_MOST_ORDERS):
             details["order"] = index
             yield from by_order(gathered, generator(0, "bkw", "order", index).permutation(forms.n))
 
 
 def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | None]:
-    """Find secrets by the peaks of the transforms, likeliest first."""
+    """Find secrets by the peaks of transforms, largest peaks first."""
     family, q = gathered.family, gathered.q
     labels, gain = character(family)
     labels = labels[gathered.codes]
     narrow = np.uint8 if q <= 128 else np.uint32
     allowed = np.zeros(q, np.bool_)
     allowed[[0, *(v % q for v in nonzero_values(family))]] = True
-    known: list[tuple[int, ...]] = [()]  # of the coordinates order[n - len:], to be followed
+    known: list[tuple[int, ...]] = [
+        ()
+    ]  # values of the coordinates order[n - len:], still to be extended
     while known:
         tail = known.pop()
         missing = family.n - len(tail)
@@ -237,14 +240,14 @@ def by_order(gathered: Samples, order: NDArray[np.intp]) -> Iterator[Secret | No
         left: Any = gathered.a[:, order[:missing]].astype(narrow)
         rows = Rows(q=q, a=left, labels=turned.real if q == 2 else turned)
         if plan.amplified:
-            rows = clear(rows, 0, plan.kept)  # the differences of any pairs
+            rows = clear(rows, 0, plan.kept)  # differences of all pairs
         for _ in range(plan.rounds):
             rows = clear(rows, min(plan.block, rows.a.shape[1] - plan.last), plan.kept)
         known += [(*peak, *tail) for peak in peaks(rows, allowed)[::-1]]
 
 
 def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """Return the few values of the coordinates that score highest, of those that are allowed."""
+    """Return the allowed values of the coordinates with the highest scores, a few."""
     total, n = scores(rows), rows.a.shape[1]
     some = np.argpartition(total, -min(_PEAKS, len(total)))[-_PEAKS:]
     top = some[np.argsort(total[some])[::-1]]

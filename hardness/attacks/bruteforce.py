@@ -1,7 +1,7 @@
-"""Brute force: all secrets in turn, each rejected as soon as a few samples speak against it.
+"""Brute force: all secrets in turn, each rejected once a few samples contradict it.
 
-It takes any labels of linear forms with at most 2^44 secrets, and misses the true one with a chance
-of 2^-20. The best vector is claimed if the samples confirm it.
+It works for all labels of linear forms with at most 2^44 secrets, and misses the true secret with
+probability 2^-20. The best vector is claimed if the samples confirm it.
 """
 
 import math
@@ -25,8 +25,8 @@ from instances.lwe import Modular
 from instances.samples import Samples
 from instances.tokens import pack
 
-MOST_SECRETS = 1 << 44  # half a day or so
-_STEP = 1 << 22  # vectors of which a compiled search gives the best: some 0.03 seconds
+MOST_SECRETS = 1 << 44  # about half a day
+_STEP = 1 << 22  # vectors in one call of a compiled search: about 0.03 seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +37,13 @@ class BruteForce(SecretSearch):
     about: ClassVar[str] = "all secrets of a small or sparse family, some 1e8 candidates a second"
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return that there are more than 2^44 secrets, or None."""
+        """Return None for at most 2^44 secrets, else the reason."""
         if forms.size > MOST_SECRETS:
             return f"it has 2^{math.log2(forms.size):.1f} secrets, brute force takes at most 2^44"
         return None
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
-        """Go through the weights, and for each through the heads of vectors, a step at a time."""
+        """Search weight by weight, and for each the heads of vectors in steps."""
         forms, search = gathered.family, enumeration(gathered)
         details |= {"candidates": forms.secrets.size, "tried": 0}
         for weight in weights(forms):
@@ -56,14 +56,14 @@ class BruteForce(SecretSearch):
 
 
 def weights(family: Modular) -> Sequence[int]:
-    """List the weights that a secret may have."""
+    """List the possible weights of a secret."""
     return (family.h,) if family.h else range(1, family.n + 1)
 
 
 def enumeration(gathered: Samples) -> SparseSearch:
     """Prepare the search through all vectors that could be the secret of samples."""
     family, cost = gathered.family, costs(gathered)
-    if family.q == 2:  # errors are counted after 64, 128, ... samples: all of them cost the same
+    if family.q == 2:  # errors have equal costs; they are counted after 64, 128, ... samples
         ends = np.minimum(np.arange(64, len(gathered) + 64, 64), len(gathered))
         packed, codes = pack(1 - 2 * gathered.a.T), pack(1 - 2 * gathered.b)
         limits = cost.limits[ends - 1] // cost.tables.max()

@@ -1,8 +1,9 @@
 """Attacks on functions of <a, s> mod q: gather samples, propose secrets, conclude by evidence.
 
 The evidence of samples for a secret is log2 of a ratio: the probability of their labels under the
-secret, over that as coins. Coins reach L bits for a given secret with probability 2^-L at most. So
-a secret is confirmed by log2(secrets) + 30 bits: coins confirm any with probability 2^-30 at most.
+secret, divided by that under uniform labels. Uniform labels reach L bits for a given secret with
+probability at most 2^-L. So log2(secrets) + 30 bits confirm a secret: uniform labels confirm any
+secret with probability at most 2^-30.
 
 An attack is a class of the protocol of learners: `SecretSearch` for attacks that propose secrets,
 `Attack` for those that solve for one. Its file can be read alone after this one.
@@ -27,14 +28,14 @@ from instances.lwe import Modular
 from instances.parameters import Range
 from instances.samples import Samples, samples
 
-SPARE_BITS = 30  # of evidence, beyond those that single out a secret
-GUESS_BITS = 7  # of evidence beyond those that single out a secret, from which a guess is named
+SPARE_BITS = 30  # of evidence, beyond log2 of the number of secrets
+GUESS_BITS = 7  # of evidence, beyond log2 of the number of secrets, to name a guess
 REJECTED = 2.0**-20  # the probability that a search rejects the true secret
 COST_UNIT = 64  # parts of a bit
-IMPOSSIBLE = (1 << 16) - 1  # the cost of a label that cannot be
-_DEVIATIONS = 5  # by which samples may tell less than on average
-_LEAST_BITS = 1e-20  # that a sample tells: float64 knows nothing of less
-_DRAWN = 4096  # examples at a time
+IMPOSSIBLE = (1 << 16) - 1  # the cost of a label of probability 0
+_DEVIATIONS = 5  # standard deviations by which evidence may fall below its mean
+_NO_INFORMATION = 1e-20  # bits of a sample, below which float64 cannot resolve them
+_BATCH_EXAMPLES = 4096  # examples drawn at once
 _SLOPES = 2.0 ** np.arange(-14, 5, 0.125)  # of Chernoff's bound
 
 
@@ -46,13 +47,13 @@ class Candidate(NamedTuple):
 
 
 class Attack(BuiltIn):
-    """A learner that looks for the secret of the linear forms of a family, and for nothing else."""
+    """A learner that searches the secret of a family's linear forms."""
 
     view: ClassVar[View] = "z"
     needs: ClassVar[Literal["linear_forms", "noisy_parities"]] = "linear_forms"
 
     def supports(self, family: Family) -> str | None:
-        """Return None for linear forms that it can attack, or the reason."""
+        """Return None for linear forms that it can attack, else the reason."""
         forms = family.linear_forms
         if forms is None or (self.needs == "noisy_parities" and not forms.noisy_parities):
             return family.lacks(self.needs)
@@ -65,9 +66,9 @@ class Attack(BuiltIn):
 
 @dataclass(frozen=True, kw_only=True)
 class SecretSearch(Attack, ABC):
-    """An attack that proposes secrets by `samples` samples, until they confirm one.
+    """An attack that proposes secrets until the samples confirm one.
 
-    samples: 0 for as many as it takes to confirm a secret.
+    samples: how many to draw; 0 for as many as confirm a secret.
     """
 
     revision: ClassVar[int] = 3
@@ -76,7 +77,7 @@ class SecretSearch(Attack, ABC):
     samples: Annotated[int, Range(0)] = 0
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Gather samples, weigh the candidates that they give, and conclude."""
+        """Gather samples, compute the evidence of each proposed secret, and conclude."""
         forms = oracle.family.linear_forms or oracle.family.refuse("linear_forms")
         gathered, details, best = self.gather(oracle, forms), dict[str, Any](), None
         threshold = evidence_threshold(forms)
@@ -87,29 +88,29 @@ class SecretSearch(Attack, ABC):
         return conclude(oracle.family, gathered, best, self.sample_count(forms), **details)
 
     def sample_count(self, forms: Modular) -> int:
-        """Count the samples that it asks for if `samples` is 0."""
+        """Return the number of samples to draw if `samples` is 0."""
         return samples_to_confirm(forms)
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
-        """Draw the samples that candidates are made of and weighed by."""
+        """Draw the samples that give candidates and their evidence."""
         return gather(oracle, self.samples or self.sample_count(forms))
 
     @abstractmethod
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
-        """Propose secrets; put into `details` what a run is to say of itself."""
+        """Propose secrets; record details of the run in `details`."""
 
 
 def gather(oracle: ExampleOracle, count: int) -> Samples:
     """Draw examples until there are `count` samples, or the budget of examples is spent.
 
-    Raises Spent if there are none, or if another budget is spent; ToolkitError for want of memory.
+    Raises Spent if there are none, or if another budget is spent; TooLarge if memory is short.
     """
     family, parts, missing = require_coded(oracle.family), list[Samples](), count
     forms = family.linear_forms or family.refuse("linear_forms")
     require_memory(3 * 8 * count * forms.n, f"{count} samples of {forms.spec}")
     try:
         while missing > 0 or not parts:
-            parts.append(samples(oracle.draw(min(family.enough(missing) + 8, _DRAWN))))
+            parts.append(samples(oracle.draw(min(family.enough(missing) + 8, _BATCH_EXAMPLES))))
             missing -= len(parts[-1])
     except Spent as spent:
         if spent.resource != "examples" or not any(map(len, parts)):
@@ -118,7 +119,7 @@ def gather(oracle: ExampleOracle, count: int) -> Samples:
 
 
 def nonzero_values(family: Modular) -> tuple[int, ...]:
-    """List what an entry of a secret can be beyond 0, centred.
+    """List the nonzero values of an entry of a secret, centred.
 
     >>> from instances import parse
     >>> nonzero_values(parse("lwr:n=4,q=8,p=2,secret=ternary"))
@@ -128,7 +129,7 @@ def nonzero_values(family: Modular) -> tuple[int, ...]:
 
 
 def evidence_threshold(family: Modular) -> float:
-    """Count the bits of evidence that confirm a secret.
+    """Return the bits of evidence that confirm a secret.
 
     >>> from instances import parse
     >>> evidence_threshold(parse("lwr:n=64,q=256,p=2,secret=binary"))
@@ -138,7 +139,7 @@ def evidence_threshold(family: Modular) -> float:
 
 
 def samples_to_confirm(family: Modular) -> int:
-    """Count the samples that confirm the true secret, even five deviations below their mean.
+    """Return how many samples confirm the true secret, even five deviations below the mean.
 
     Raises UsageError if labels do not depend on the secret.
 
@@ -148,7 +149,7 @@ def samples_to_confirm(family: Modular) -> int:
     """
     mean = family.information
     unrelated = f"{family}: labels do not depend on the secret: lower the error"
-    require(mean > _LEAST_BITS, unrelated)
+    require(mean > _NO_INFORMATION, unrelated)
     weights = family.chances[family.chances > 0]
     bits = np.log2(weights * family.outcomes)
     deviation = math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0))
@@ -158,7 +159,7 @@ def samples_to_confirm(family: Modular) -> int:
 
 
 def is_member(family: Modular, secret: Secret) -> bool:
-    """Return whether n entries, centred, are a secret of the family: of its weight and kind.
+    """Return whether n centred entries are a secret of the family, of its weight and kind.
 
     >>> from instances import parse
     >>> is_member(parse("lpn:n=3,noise=0.1,h=1"), (1, 1, 0))
@@ -176,8 +177,8 @@ def better_candidate(
 ) -> Candidate | None:
     """Return the better of two candidates by their evidence.
 
-    A vector that is not a member is not a secret, however well it fits: evidence is weighed
-    against the number of members.
+    A vector that is not a secret of the family is ignored, however well it fits, as the threshold
+    of evidence depends on the number of members.
     """
     if secret is None or not is_member(gathered.family, secret):
         return best
@@ -191,9 +192,9 @@ def conclude(
 ) -> Hypothesis:
     """Claim the best candidate of a search if the samples confirm it.
 
-    sufficient: samples that the search does well with. With fewer, or too few to confirm a secret,
-    the outcome is EXAMPLES_SPENT. A candidate that too few samples favour is named, with `coins`: a
-    bound on the probability that labels which are coins favour any secret as much.
+    sufficient: how many samples the search needs to work well. With fewer, or too few to confirm a
+    secret, the outcome is EXAMPLES_SPENT. A candidate that too few samples favour is named anyway,
+    with `coins`: a bound on the probability that uniform labels favour some secret as much.
     """
     threshold, confirm = evidence_threshold(gathered.family), samples_to_confirm(gathered.family)
     details["samples"] = len(gathered)
@@ -212,17 +213,17 @@ def conclude(
     return nothing(family, Outcome.EXAMPLES_SPENT, **details)
 
 
-# ---- costs: evidence in whole numbers, by which compiled searches reject a vector early
+# ---- costs: evidence in integers, by which compiled searches reject a vector early
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Costs:
     """Costs of samples, in parts of a bit: tables[rows[i], (shifts[i] + <a_i, s>) mod q].
 
-    The cost of a label is log2 of how much less likely it is than the likeliest label.
+    The cost of a label is log2 of the probability of the likeliest label over that of the label.
 
-    tables: (rows, 2 q) uint16, each row twice. limits: (N,) int64, what the first i + 1 samples may
-    cost.
+    tables: (rows, 2 q) uint16, each row repeated twice. limits: (N,) int64, the largest cost of the
+    first i + 1 samples at which a vector is kept.
     """
 
     tables: NDArray[np.uint16]
@@ -254,14 +255,16 @@ def costs(gathered: Samples) -> Costs:
     table = np.rint(np.where(bits > -np.inf, scaled, IMPOSSIBLE)).astype(np.uint16)
     limits = np.zeros(len(gathered), np.int64)
     if family.errors is not None:
-        from scipy.special import logsumexp  # which linear algebra does without
+        from scipy.special import logsumexp  # linear algebra does not need it
 
-        # Chernoff's bound on what the true secret costs after 1, 2, ... samples but for REJECTED.
+        # Chernoff's bound on the true secret's cost after 1, 2, ... samples, up to REJECTED.
         likely, counts = family.chances > 0, np.arange(1, len(gathered) + 1)
         cost = table[0, -t % q][likely] / COST_UNIT
         moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
         spare, bound = math.log(len(gathered) / REJECTED), counts * cost.max()
-        for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of all
+        for slope, moment in zip(
+            _SLOPES, moments, strict=True
+        ):  # each slope gives a line; take the minimum
             np.minimum(bound, (moment / slope) * counts + spare / slope, out=bound)
         limits = np.floor(COST_UNIT * bound).astype(np.int64)
     doubled = np.ascontiguousarray(np.tile(table, 2))

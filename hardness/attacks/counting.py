@@ -1,23 +1,24 @@
-"""Which samples of a stranger count as evidence, and which entries of a secret they determine.
+"""Which given samples count as evidence, and which entries of a secret they determine.
 
 Evidence multiplies the chances of labels, so a sample counts only if it does not follow from
-others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
+others. The rows below follow from others. "Rare" means a chance below 2^-30 if rows are uniform.
 
 1. a row (a, b) that is 0 mod q, or c (a', b') mod q for another row;
 2. rows with at most t coefficients other than 0 in a random basis, if so many are rare. The
    coefficients are uniform (with a noisy b on a hyperplane: a set is at most q times as likely);
 3. rows of short integer relations that LLL finds, if so many of such lengths are rare;
-4. all rows but a basis, if the span of the columns of A has a vector with too many zeros, or too
-   many sums of up to four signed rows of A are 0 mod q, as among sums of few rows. Here "rare" is
-   2^-20 or ten standard deviations of uniform tables;
-5. all rows but a basis, if 2 and 3 do not end soon, or 3 shows many relations;
-6. all rows but a basis of a matrix whose rank is too low for its columns, except for zero columns
-   and sparse relations of columns; and so if noisy labels follow from a solution without errors.
+4. all rows but a basis, if the span of the columns of A has a vector with too many zeros, or if
+   too many sums of up to four signed rows of A are 0 mod q. Both happen if rows are sums of few
+   others. Here "rare" is 2^-20 or ten standard deviations of uniform tables;
+5. all rows but a basis, if the searches of 2 and 3 keep finding rows, or 3 finds many relations;
+6. all rows but a basis, if the rank of the matrix is too low for its columns. Zero columns and
+   sparse relations of columns are excepted. The same holds if noisy labels follow from a solution
+   without errors.
 
 Dense combinations of as many rows as there are independent columns look like fresh rows, and
-nothing here tells them apart. Sums of few rows can be missed, too: the more easily the fewer rows
-there are and the more rows each sum has. So a claim rests on the assumption that the rows that
-count were drawn independently.
+nothing here distinguishes them. Sums of few rows can be missed as well, most easily if there are
+few rows or if each sum has many. So a claim rests on the assumption that the rows that count were
+drawn independently.
 """
 
 import math
@@ -39,21 +40,26 @@ from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
 
-_CHANCE = 2.0**-SPARE_BITS  # a structure that is less likely than this is not chance
-_COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
-_QUIET = 3  # looks in a row in which no row follows
-_ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
-_EACH, _MIN_ROWS = 2, 48  # rows for a column, and rows, in a look for short relations
-_SIZE, _SHORT = 48, 4  # columns in such a look, and the square norm for a row, at most
-_ALARM = 2.0**-20  # the chance at which a table of sums is seen in rows that are none
-_LOOKED, _SUMMED = 1 << 12, 700  # rows in a look for sparse vectors, and of which sums are counted
-_LOOKS, _SMALL = 32, 8  # looks for sparse vectors, and the largest q for sums of two
-_SIMULATED, _FAR = 8, 10  # uniform tables, and standard deviations from their mean
-_MANY = 1 << 30  # multiplications for a basis: above it one look has to do
-_MAX_WORK = 1 << 32  # and the most: above it only so many rows are looked at, and count
+_CHANCE_LIMIT = 2.0**-SPARE_BITS  # a structure less likely than this is not due to chance
+_COLUMN_CHANCE = 2.0**-5  # the same for sparse relations of columns, which are common
+_QUIET_LOOKS = 3  # successive searches that find nothing before the search ends
+_BUSY_LOOKS = 3  # searches that may find dependent rows; after more the table consists of sums
+_ROWS_PER_COLUMN = 2  # rows for each column in a search for short relations
+_MIN_ROWS = 48  # rows in such a search, at least
+_RELATION_COLUMNS = 48  # columns in such a search, at most
+_SHORT_SQUARE = 4  # the square norm for each row of a short relation, at most
+_TABLE_CHANCE = 2.0**-20  # the chance that uniform rows are mistaken for a table of sums
+_SPARSE_ROWS = 1 << 12  # rows that are searched for sparse vectors
+_SUM_ROWS = 700  # rows whose sums are counted
+_SPARSE_LOOKS = 32  # searches for sparse vectors
+_SMALL_Q = 8  # the largest q whose sums of two columns are searched
+_SIMULATED_TABLES = 8  # uniform tables that sums are compared with
+_FAR_DEVIATIONS = 10  # standard deviations from the mean of these tables
+_ONE_LOOK_WORK = 1 << 30  # multiplications for a basis: above this there is a single search
+_MAX_WORK = 1 << 32  # multiplications for a basis: above this only part of the rows is examined
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
-_NARROW = 33  # values of an entry that are all tried
-_WORK = 1 << 26  # labels of those that differ in one or two entries
+_MOST_VALUES = 33  # values of an entry that are all tried
+_BATCH_LABELS = 1 << 26  # labels of those that differ in one or two entries
 
 Rows = NDArray[np.intp]
 Residues = NDArray[np.int64]
@@ -62,9 +68,9 @@ Residues = NDArray[np.int64]
 def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     """Find the samples that do not follow from others: those to learn from, those that count.
 
-    Both are the same, except for large sizes, where only some rows are looked at and count. The
-    rows of rounded labels are those of A alone. Which rows count does not depend on their order,
-    except which one of a set of copies is kept.
+    Both are the same, except for large sizes: then only some rows are examined, and only these
+    count. The rows of rounded labels are the rows of A alone. Which rows count does not depend on
+    their order, except that one of a set of copies is kept.
 
     >>> from instances import parse
     >>> a = np.array([[1, 2], [2, 4], [6, 5], [0, 0], [3, 1]])
@@ -88,9 +94,9 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     if len(basis) < len(columns):
         return np.sort(kept[basis]), np.sort(kept[basis])
     left, others = np.split(rng.permutation(kept), [max(1, _MAX_WORK // len(columns) ** 2)])
-    looks = [_following, _related] if len(columns) <= _SIZE else [_following]
+    looks = [_following, _related] if len(columns) <= _RELATION_COLUMNS else [_following]
     quiet, rounds, table = 0, 0, False
-    patience = _QUIET if len(left) * len(columns) ** 2 <= _MANY else 1
+    patience = _QUIET_LOOKS if len(left) * len(columns) ** 2 <= _ONE_LOOK_WORK else 1
     while quiet < patience and not table and len(left) > len(columns):
         quiet += 1
         for look in looks:
@@ -98,8 +104,8 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
             if follows.any():
                 left, quiet, rounds = left[~follows], 0, rounds + 1
                 table |= look is _related and 2 * follows.sum() > len(columns)
-        table |= rounds > _ROUNDS
-    if table or _sums(samples.a[left], q, rng):  # what is left is one of sums, too
+        table |= rounds > _BUSY_LOOKS
+    if table or _rows_are_sums(samples.a[left], q, rng):  # the rows that remain are sums as well
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 
@@ -107,7 +113,7 @@ def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
 def distinct(rows: Residues, q: int) -> Rows:
     """Find rows (N, D) that are not multiples of one another mod q, nor 0.
 
-    The first of a set of copies is kept; the order does not depend on that of the rows.
+    The first of a set of copies is kept. The order of the result does not depend on that of rows.
 
     >>> distinct(np.array([[4, 6], [6, 1], [2, 3], [4, 2], [0, 0]]), 8).tolist()
     [1]
@@ -133,7 +139,7 @@ def distinct(rows: Residues, q: int) -> Rows:
 
 
 def _first(keys: NDArray[np.integer[Any]]) -> Rows:
-    """Find the first of each set of equal rows, in the order of their bytes."""
+    """Find the first row of each set of equal rows, in the order of their bytes."""
     whole = np.ascontiguousarray(keys)
     packed = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
     return np.unique(packed, return_index=True)[1]
@@ -159,7 +165,7 @@ def _basis(rows: Residues, q: int, rng: np.random.Generator) -> Rows:
     for start in range(0, len(rows), step):
         tried = np.concatenate([picked, order[start : start + step]])
         more = tried[independent(rows[tried], q)]
-        if len(more) in (len(picked), rows.shape[1]):  # rows outside of such a span are few
+        if len(more) in (len(picked), rows.shape[1]):  # few rows are outside such a span
             return more
         picked = more
     return picked
@@ -177,7 +183,7 @@ def _product(left: Residues, right: Residues, q: int) -> Residues:
 
 
 def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
-    """Find the columns of A without those that sparse relations explain, and the rank."""
+    """Find the rank, and the columns of A except those that sparse relations explain."""
     every, (rows, base) = np.arange(a.shape[1]), _pivots(a, q, rng)
     others = np.setdiff1d(every, base)
     if not (len(others) and len(base) == len(rows) > 0):
@@ -186,7 +192,7 @@ def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
     everywhere = (_product(a[:, base], x.T, q) == a[:, others]).all()
     for modulus in [*(p for p, _ in factors(q)), *([q] if everywhere else [])]:
         widest = np.count_nonzero(x % modulus, axis=1).max()
-        if bdtr(widest, len(rows), 1 - 1 / modulus) ** len(others) < _COLUMNS:
+        if bdtr(widest, len(rows), 1 - 1 / modulus) ** len(others) < _COLUMN_CHANCE:
             return base, len(rows)
     return every, len(rows)
 
@@ -202,7 +208,7 @@ def _following(
 ) -> NDArray[np.bool_]:
     """Return which rows are combinations of fewer rows of a random basis than chance explains.
 
-    slack: how many times as likely as for uniform rows a set of coefficients may be.
+    slack: a set of coefficients may be so many times as likely as for uniform rows.
     """
     size, basis = len(columns), _basis(rows[:, columns], q, rng)
     if len(basis) < size:
@@ -213,7 +219,7 @@ def _following(
     weight = np.count_nonzero(x, axis=1)
     counts = np.bincount(weight[exact], minlength=size + 1).cumsum()
     chances = np.minimum(1, slack * bdtr(np.arange(size + 1), size, 1 - 1 / q))
-    rare = (counts > 0) & (bdtrc(counts - 1, len(rows) - size, chances) < _CHANCE)
+    rare = (counts > 0) & (bdtrc(counts - 1, len(rows) - size, chances) < _CHANCE_LIMIT)
     return exact & (weight <= (np.flatnonzero(rare)[-1] if rare.any() else -1))
 
 
@@ -222,11 +228,11 @@ def _related(
 ) -> NDArray[np.bool_]:
     """Return rows that follow from others by short integer relations, if so many are not chance.
 
-    LLL looks for relations x, x rows = 0 mod q, of some rows. It is expected to find at most
-    (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.
+    LLL searches relations x of some rows: x rows = 0 mod q. If `count` vectors are as short as the
+    longest of j relations, at most (count q^-D slack)^j / j! such sets are expected by chance.
     """
     size = len(columns)
-    some = rng.permutation(len(rows))[: max(_EACH * size, _MIN_ROWS)]
+    some = rng.permutation(len(rows))[: max(_ROWS_PER_COLUMN * size, _MIN_ROWS)]
     basis = some[_basis(rows[np.ix_(some, columns)], q, rng)]
     follows = np.zeros(len(rows), np.bool_)
     if len(basis) < size:
@@ -240,7 +246,7 @@ def _related(
     vectors = centred(np.array([[int(v) for v in row] for row in short]), q)
     norms, exact = (vectors**2).sum(axis=1), ~_product(vectors, rows[some], q).any(axis=1)
     order = np.argsort(norms, kind="stable")
-    vectors = vectors[order[((norms > 0) & (norms <= _SHORT * len(some)) & exact)[order]]]
+    vectors = vectors[order[((norms > 0) & (norms <= _SHORT_SQUARE * len(some)) & exact)[order]]]
     vectors = vectors[independent(vectors, q)]
     norms, number = (vectors**2).sum(axis=1), np.arange(1, len(vectors) + 1)
     bits = _counts(len(some), q, int(norms.max(initial=0)))[norms] + math.log2(slack)
@@ -251,30 +257,33 @@ def _related(
     return follows
 
 
-def _sums(a: Residues, q: int, rng: np.random.Generator) -> bool:
-    """Return whether rows of A are sums of few others, by more of their signs than chance explains.
+def _rows_are_sums(a: Residues, q: int, rng: np.random.Generator) -> bool:
+    """Return whether rows of A look like sums of few others, beyond what chance explains.
 
-    What chance explains is exact for vectors, and simulated for relations.
+    The part of chance is exact for sparse vectors, and simulated for relations.
     """
     rows, base = _pivots(a, q, rng)
     if len(rows) != len(base):
         return False
     a = a[:, base][distinct(a[:, base], q)]
     a = a[rng.permutation(len(a))]
-    return _sparse_vectors(a[:_LOOKED], q, rng) or _many_relations(a[:_SUMMED], q, rng)
+    return _sparse_vectors(a[:_SPARSE_ROWS], q, rng) or _many_relations(a[:_SUM_ROWS], q, rng)
 
 
 def _sparse_vectors(a: Residues, q: int, rng: np.random.Generator) -> bool:
     """Return whether the span of the columns of A (N, D) has vectors with too many zeros.
 
-    If rows are sums of few rows of a base little larger than D, it has. Looked at are the columns
-    of A over random bases of its rows and, for small q, sums of two.
+    It has if rows are sums of few rows of a base that is little larger than D. The vectors examined
+    are the columns of A over random bases of its rows and, for small q, sums of two of them.
     """
-    size, units = a.shape[1], [u for u in range(1, q) if math.gcd(u, q) == 1] if q <= _SMALL else []
-    looks = _MANY // (size**2 * max(1, len(a)) * (1 + q * len(units)))
-    looks = max(1, min(_LOOKS, looks))
+    size, units = (
+        a.shape[1],
+        [u for u in range(1, q) if math.gcd(u, q) == 1] if q <= _SMALL_Q else [],
+    )
+    looks = _ONE_LOOK_WORK // (size**2 * max(1, len(a)) * (1 + q * len(units)))
+    looks = max(1, min(_SPARSE_LOOKS, looks))
     tried, numbers = looks * size * (1 + size * len(units) / 2), np.arange(len(a) - size + 1)
-    rare = bdtrc(numbers - 1, len(numbers) - 1, 1 / q) * tried < _ALARM
+    rare = bdtrc(numbers - 1, len(numbers) - 1, 1 / q) * tried < _TABLE_CHANCE
     for _ in range(looks if rare[1:].any() else 0):
         basis = _basis(a, q, rng)
         if len(basis) < size:
@@ -307,17 +316,17 @@ def _many_relations(a: Residues, q: int, rng: np.random.Generator) -> bool:
     some, signs = len(a), 1 if q == 2 else 2
     expected = (signs * math.comb(some, 2)) ** 2 * signs / 2 * 2.0 ** (-math.log2(q) * a.shape[1])
     number = count(a)
-    if expected < _ALARM or number < 1.1 * expected + 8:
-        return number > 0 and expected < _ALARM
+    if expected < _TABLE_CHANCE or number < 1.1 * expected + 8:
+        return number > 0 and expected < _TABLE_CHANCE
     simulated = []
-    for _ in range(_SIMULATED):
+    for _ in range(_SIMULATED_TABLES):
         rows = rng.integers(0, q, (4 * some, a.shape[1]))
         rows = rows[rng.permutation(distinct(rows, q))[:some]]
-        if len(rows) < some:  # nearly all rows that there are
+        if len(rows) < some:  # q^D is hardly larger than the table
             return False
         simulated.append(count(rows))
     mean = float(np.mean(simulated))
-    return number > mean + _FAR * max(float(np.std(simulated)), math.sqrt(mean), 1.0)
+    return number > mean + _FAR_DEVIATIONS * max(float(np.std(simulated)), math.sqrt(mean), 1.0)
 
 
 def _counts(length: int, q: int, largest: int) -> NDArray[np.float64]:
@@ -336,11 +345,11 @@ def _counts(length: int, q: int, largest: int) -> NDArray[np.float64]:
 
 
 def open_entries(samples: Samples, secret: Secret) -> list[int]:
-    """Find the entries of a secret that samples leave open, as others fit within 30 bits.
+    """Find the entries of a secret that samples do not determine: others fit within 30 bits.
 
-    Others are those that differ in one entry or two (in one, if pairs are too many), and those
-    with the same A s. If a low rank leaves too many of these to list, all entries are open, unless
-    fewer than 2^-30 of them are expected.
+    The others differ in one entry or two (in one, if there are too many pairs), or have the same
+    A s. If a low rank leaves too many of the latter to list, all entries are open, unless fewer
+    than 2^-30 of them are expected.
 
     >>> from instances import parse
     >>> a = np.arange(20)[:, None] ** [1, 2, 3] % 97 * [1, 1, 0]
@@ -377,7 +386,7 @@ def open_entries(samples: Samples, secret: Secret) -> list[int]:
 def _same(
     law: Secrets, entries: Residues, base: Rows, others: Rows, x: Residues
 ) -> Iterator[Secret | None]:
-    """List secrets with the same A s, if columns `others` of A are those of `base` times x^T."""
+    """List secrets with the same A s; columns `others` of A are columns `base` times x^T."""
     for values in product(law.values, repeat=len(others)):
         moved = entries.copy()
         moved[others] = values
@@ -386,10 +395,13 @@ def _same(
 
 
 def _near(samples: Samples, secret: Secret, threshold: float) -> Iterator[Secret]:
-    """List vectors that differ from a secret in one place or two, of that evidence at least."""
+    """List vectors of at least that evidence that differ from a secret in one entry or two."""
     family, q = samples.family, samples.q
     moves = [(j, v) for j, old in enumerate(secret) for v in _values(family, old) if v != old]
-    t, chunk = dot(samples.a, np.array(secret, np.int64), q), max(1, _WORK // (16 * len(samples)))
+    t, chunk = (
+        dot(samples.a, np.array(secret, np.int64), q),
+        max(1, _BATCH_LABELS // (16 * len(samples))),
+    )
 
     def steps(some: list[tuple[int, int]]) -> Residues:
         return np.stack([samples.a[:, j] * (v - secret[j]) % q for j, v in some])
@@ -405,7 +417,7 @@ def _near(samples: Samples, secret: Secret, threshold: float) -> Iterator[Secret
     for start in range(0, len(moves), chunk):
         some = moves[start : start + chunk]
         yield from (moved(some[i]) for i in np.flatnonzero(fits(steps(some))))
-    if len(moves) ** 2 * len(samples) > 2 * _WORK:
+    if len(moves) ** 2 * len(samples) > 2 * _BATCH_LABELS:
         return
     every = steps(moves)
     for i, move in enumerate(moves):
@@ -416,9 +428,9 @@ def _near(samples: Samples, secret: Secret, threshold: float) -> Iterator[Secret
 
 
 def _values(family: Modular, entry: int) -> Iterable[int]:
-    """List values for an entry: all of a narrow law, else those nearest and farthest from it."""
+    """List values for an entry: all of a narrow law, else the nearest and farthest values."""
     values, q = family.secrets.values, family.q
-    if len(values) <= _NARROW:
+    if len(values) <= _MOST_VALUES:
         return values
     moved = (entry + step for step in (-1, 1, *(q // p for p, _ in factors(q))))
     return [v for v in (centred(value, q) for value in moved) if v in values]

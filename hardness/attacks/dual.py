@@ -1,10 +1,10 @@
-"""The dual attack: short vectors of the dual lattice, and guesses of what they leave wide. [MR09]
+"""The dual attack: short vectors of the dual lattice, and guesses at the other columns. [MR09]
 
-A row x of small integers makes of samples b = A s + e a reduced one, A' = x A and b' = x b mod q.
-Where x is short, and so are the columns of A' that were in the lattice, the cosine of
-2 pi (b' - <A', g>)/q over the other columns has the mean e^(-D/2) at the right guess g and 0 at
-wrong ones, and sums of many tell it [Albrecht17, EJK20]. What is left of the secret is read off
-entry by entry, by the same sum: first the cruel, then the cool [NMWSLCL24]. Entries have few
+A row x of small integers combines samples b = A s + e to a reduced one, A' = x A and b' = x b
+mod q. Let x and the columns of A' that were in the lattice be short. Then the cosine of
+2 pi (b' - <A', g>)/q over the other columns has the mean e^(-D/2) at the right guess g, and 0 at
+wrong ones. Sums of many cosines show the right guess [Albrecht17, EJK20]. The same sum then finds
+the remaining entries one by one: first the cruel, then the cool ones [NMWSLCL24]. Entries have few
 values. A secret is claimed if the samples, as they were drawn, confirm it.
 """
 
@@ -36,17 +36,19 @@ from instances.residues import centred
 from instances.samples import Samples
 from instances.streams import generator
 
-MOST_GUESSES = 1 << 36  # of a restart
+MOST_GUESSES = 1 << 36  # guesses of a restart, at most
 _MOST_VECTORS = 1 << 13
-_MOST_VALUES = 33  # of an entry
-_KEPT = 8  # guesses that are verified
-_AT_ONCE = 1 << 20  # values of cosines
-_GRAIN = 16  # of the scales of x and of columns
-_NEAR = 0.25  # an entry whose mean is so near to a value begins there
-_CLEAR = 6  # standard deviations by which an entry that is not guessed shows
-_NARROW = 1e-9  # columns that are all 0 are taken to be as wide
-_MORE = 2  # times as many vectors: D is that of these errors, not of the mean ones
-_START, _STEP = 10, 4  # blocks before the last one
+_MOST_VALUES = 33  # values of an entry, at most
+_KEPT_GUESSES = 8  # guesses that are verified
+_BATCH_COSINES = 1 << 20  # cosines that are computed at once
+_SCALE_LIMIT = 16  # the largest denominator of the scale of x to that of columns
+_NEAR_VALUE = 0.25  # an entry whose mean is this near to a value starts at the value
+_CLEAR_DEVIATIONS = 6  # standard deviations that determine an entry that is not guessed
+_LEAST_WIDTH = 1e-9  # the width that columns of zeros are counted with
+_VECTORS_MARGIN = (
+    2  # this many times the vectors needed: D is computed of these errors, not of mean ones
+)
+_FIRST_BLOCK, _BLOCK_STEP = 10, 4  # block sizes before the last one
 
 Places = NDArray[np.int64]
 Waves = NDArray[np.complex64]
@@ -54,10 +56,10 @@ Waves = NDArray[np.complex64]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReducedSamples:
-    """A' (N, n) centred, b' (N,) less the mean of R e, of samples (m,) and rows R (N, m).
+    """Samples (m,) combined by rows R (N, m): A' (N, n), centred, and b' (N,) less the mean of R e.
 
-    They are samples of the same secret: b' - A' s = R e mod q. deviation: (N,), of the errors R e:
-    that of e times the lengths of rows.
+    They are samples of the same secret: b' - A' s = R e mod q. deviation: (N,), the standard
+    deviations of the errors R e: that of e times the lengths of rows.
     """
 
     samples: Samples
@@ -85,7 +87,7 @@ class ReducedSamples:
         most = int(abs(rows).sum(axis=1).max()) * gathered.q
         if most >= 1 << 63:
             raise UsageError(f"rows are too wide: their entries add up to {most // gathered.q}")
-        exact = np.float64 if most < 1 << 53 else np.int64  # the first is much faster
+        exact = np.float64 if most < 1 << 53 else np.int64  # float64 is much faster
         table = rows.astype(exact) @ np.column_stack([gathered.a, gathered.b]).astype(exact)
         table = centred(table.astype(np.int64), gathered.q)
         mean, deviation = (error.mean, error.deviation * lengths) if error else (0.0, 0.0 * lengths)
@@ -94,20 +96,20 @@ class ReducedSamples:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """The root mean square of each column of A', (n,): q/sqrt(12) where it is uniform."""
+        """The root mean square of each column of A': (n,). It is q/sqrt(12) for uniform columns."""
         return np.sqrt((self.a.astype(float) ** 2).mean(axis=0))
 
     def noise(self, inside: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The deviation of b' less what the other columns make of the secret: (N,)."""
+        """Compute the deviation of b' less the part of the other columns: (N,)."""
         deviation = self.samples.family.secrets.moments[1]
         lengths = np.sqrt((self.a[:, inside].astype(float) ** 2).sum(axis=1))
         return np.hypot(self.deviation, deviation * lengths)
 
 
 def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
-    """Write a basis of all (w x, v y), y = x A mod q, of A (m, k); the scale w/v is near ratio."""
+    """Write a basis of all (w x, v y) with y = x A mod q, for A (m, k) and w/v near ratio."""
     m, k = a.shape
-    scale = Fraction(max(ratio, 1 / _GRAIN)).limit_denominator(_GRAIN)
+    scale = Fraction(max(ratio, 1 / _SCALE_LIMIT)).limit_denominator(_SCALE_LIMIT)
     basis = np.zeros((m + k, m + k), np.int64)
     basis[:k, m:] = scale.denominator * q * np.eye(k, dtype=np.int64)
     basis[k:, m:] = scale.denominator * centred(a, q)
@@ -118,11 +120,11 @@ def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
 def short_rows(
     gathered: Samples, inside: Places, count: int, block: int, rng: np.random.Generator
 ) -> Iterator[Places]:
-    """Yield rows x (some, N) of N samples, again and again, by reducing lattices of `count` each.
+    """Yield rows x (any number, N) of N samples without end, by reducing lattices of `count` each.
 
-    The samples are chosen, and the columns `inside` are ordered, anew each time.
+    Each lattice has newly chosen samples, and a new order of the columns `inside`.
     """
-    blocks = [*range(_START, block, _STEP), block]
+    blocks = [*range(_FIRST_BLOCK, block, _BLOCK_STEP), block]
     while True:
         some, order = np.sort(rng.permutation(len(gathered))[:count]), rng.permutation(inside)
         basis, scale = lattice(gathered.a[np.ix_(some, order)], gathered.q, _ratio(gathered.family))
@@ -130,7 +132,7 @@ def short_rows(
         x = short[:, :count] // scale.numerator
         rows = np.zeros((len(x), len(gathered)), np.int64)
         rows[:, some] = x
-        yield rows[x.any(axis=1)]  # q times a unit vector says nothing
+        yield rows[x.any(axis=1)]  # q times a unit vector has no information
 
 
 def _ratio(forms: Modular) -> float:
@@ -142,18 +144,18 @@ def _ratio(forms: Modular) -> float:
 class Sums:
     """Sums over reduced samples of the cosines of 2 pi (b' - <A', s>)/q, weighted by e^(-D/2).
 
-    That is the mean of a cosine at the right guess, so it weighs best where lengths differ.
+    That is the mean of a cosine at the right guess, so these weights suit different lengths.
     """
 
     def __init__(self, reduced: ReducedSamples, places: Places) -> None:
-        """Prepare guesses at `places`; other entries begin at their mean, or near it at a value."""
+        """Prepare guesses at `places`. Other entries start at their mean, or at a value near it."""
         law, self._turn = reduced.samples.family.secrets, 2 * math.pi / reduced.samples.q
         self._values, self._places = np.array(law.values), places
         require_memory(16 * (len(self._values) + 3) * reduced.a.size, f"{len(reduced)} vectors")
         self._a, self._b = reduced.a, reduced.b
         mean = law.moments[0]
         near = self._values[np.argmin(abs(self._values - mean))]
-        self._entries = np.full(law.n, near if abs(near - mean) <= _NEAR else mean, float)
+        self._entries = np.full(law.n, near if abs(near - mean) <= _NEAR_VALUE else mean, float)
         self._entries[places] = 0
         self.weights = weights(reduced, places)
         self._turned = np.stack([self._wave(-self._a * v) for v in self._values])
@@ -162,33 +164,35 @@ class Sums:
         return np.exp(1j * self._turn * numbers).astype(np.complex64)
 
     def _at(self, entries: NDArray[np.float64]) -> Waves:
-        """The weighted waves whose real part is summed up: (N,)."""
+        """Compute the weighted waves whose real part is summed: (N,)."""
         return (self.weights * self._wave(self._b - self._a @ entries)).astype(np.complex64)
 
     def best(self, weight: int) -> list[tuple[float, Secret]]:
-        """Sum up at all guesses of at most `weight` entries that are not 0; give the best few.
+        """Compute sums at all guesses of at most `weight` nonzero entries; return the best few.
 
-        A guess is n entries, 0 but at the places. Guesses are made longer by an entry at a time:
-        all that end a head are one product of matrices.
+        A guess has n entries, nonzero only at the places. Guesses are extended by one entry at a
+        time: all extensions of a guess are one product of matrices.
         """
         others = np.flatnonzero(self._values)
         table = self._turned[others][:, :, self._places].transpose(1, 2, 0)
-        table = table.reshape(len(self._b), -1)  # a column a place and value
+        table = table.reshape(len(self._b), -1)  # a column for each place and value
         both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
         start = self._at(self._entries)
         kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
-        step, most = max(1, _AT_ONCE // max(both.shape)), min(weight, len(self._places))
+        step, most = max(1, _BATCH_COSINES // max(both.shape)), min(weight, len(self._places))
 
         def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
-            """Sum up at heads (some, size) with one entry more, then lengthen those."""
+            """Compute sums at heads (any number, size) with one more entry, then lengthen those."""
             last = heads[:, -1] // len(others) if heads.size else np.full(len(heads), -1)
             after = column // len(others) > last[:, None]
             totals = np.concatenate([waves.real, waves.imag], axis=1) @ both
             totals = np.where(after, totals, -np.inf).ravel()
-            for index in np.argpartition(totals, -min(_KEPT, len(totals)))[-_KEPT:].tolist():
+            for index in np.argpartition(totals, -min(_KEPT_GUESSES, len(totals)))[
+                -_KEPT_GUESSES:
+            ].tolist():
                 row, end = divmod(index, len(column))
                 kept.append((float(totals[index]), (*heads[row].tolist(), end)))
-            kept[:] = sorted(kept, reverse=True)[:_KEPT]
+            kept[:] = sorted(kept, reverse=True)[:_KEPT_GUESSES]
             if heads.shape[1] + 1 < most:
                 rows, ends = np.nonzero(after)
                 for i in range(0, len(rows), step):
@@ -205,12 +209,12 @@ class Sums:
         return [(score, tuple(guess)) for (score, _), guess in pairs if score > -np.inf]
 
     def climb(self, guess: Secret) -> Secret:
-        """Move single entries, guessed or not, while the sum grows."""
+        """Change single entries, guessed or not, while the sum grows."""
         entries = self._entries + np.array(guess)
         waves, open_ = self._at(entries), ~np.isin(entries, self._values)
-        without = waves[:, None] * self._wave(self._a * entries)  # each entry
+        without = waves[:, None] * self._wave(self._a * entries)  # without each entry
         score = float(waves.real.sum())
-        for _ in range(2 * len(entries) + _KEPT):
+        for _ in range(2 * len(entries) + _KEPT_GUESSES):
             sums = np.stack([np.einsum("ij,ij->j", without, one).real for one in self._turned])
             value, place = np.unravel_index(sums.argmax(), sums.shape)
             if not sums[value, place] > score + 1e-6 * (1 + abs(score)):
@@ -231,10 +235,11 @@ def weights(reduced: ReducedSamples, places: Places) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True)
 class Dual(LatticeAttack):
-    """Leaves zeta coordinates out of the lattice, guesses them, and reads off the others.
+    """Leaves zeta coordinates out of the lattice, guesses them, and then finds the others.
 
-    block: of the reduction, 2 for LLL alone. weight: how many of a guess are not 0, at most.
-    vectors, samples: of all lattices, of one; 0 for as many as it takes.
+    block: the block size of the reduction, 2 for LLL alone. weight: the number of nonzero entries
+    of a guess, at most. vectors: the number of vectors of all lattices, 0 for as many as needed.
+    samples: the number of samples of one lattice, 0 for as many as needed.
     """
 
     name: ClassVar[str] = "dual"
@@ -244,7 +249,7 @@ class Dual(LatticeAttack):
     vectors: Annotated[int, Range(0, _MOST_VECTORS)] = 0
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
+        """Return why labels are not b = <a, s> + e or guesses are impossible, or None."""
         if reason := super().unsupported_reason(forms):
             return reason
         if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
@@ -261,26 +266,26 @@ class Dual(LatticeAttack):
         return sum(math.comb(self.zeta, w) * others**w for w in range(most + 1))
 
     def lattice_samples(self, forms: Modular) -> int:
-        """Count the samples of a lattice: those asked for, or as many as make vectors shortest.
+        """Count the samples of a lattice: the number given, or the one of the shortest vectors.
 
-        d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
-        reduction by delta reaches. [MR09]
+        d^2 = k ln(q/ratio)/ln delta for d samples and columns. k of them are columns, no more than
+        a reduction by delta can shorten. [MR09]
         """
         low, gain = math.log(root_hermite(self.block)), math.log(max(2.0, forms.q / _ratio(forms)))
         k = min(forms.n - self.zeta, gain / (4 * low))
         return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
 
     def sample_count(self, forms: Modular) -> int:
-        """Count twice the samples of a lattice: each lattice has others."""
+        """Return twice the samples of a lattice, as each lattice chooses anew."""
         return max(samples_to_confirm(forms), 2 * self.lattice_samples(forms))
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
-        """Draw the samples that all lattices choose from."""
+        """Draw the samples that every lattice chooses from."""
         self.require_lattice(forms)
         return gather(oracle, self.sample_count(forms))
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret]:
-        """Guess zeta coordinates by sums over short vectors, and read off the others."""
+        """Guess zeta coordinates by sums over short vectors, and find the others from the sums."""
         forms, error = gathered.family, gathered.error
         assert error is not None  # by `unsupported_reason`
         count = min(self.lattice_samples(forms), len(gathered))
@@ -296,7 +301,7 @@ class Dual(LatticeAttack):
                 yield sums.climb(guess)
 
     def reduced(self, gathered: Samples, restart: int = 0) -> tuple[ReducedSamples, Places]:
-        """Reduce samples for a restart; return them, and the coordinates to guess.
+        """Reduce samples for a restart; return these and the coordinates to guess.
 
         >>> from instances import parse
         >>> from instances.samples import draw_samples
@@ -309,9 +314,9 @@ class Dual(LatticeAttack):
         guessed = dropped_coordinates(forms.n, self.zeta, restart)
         inside = np.setdiff1d(np.arange(forms.n), guessed)
         count = min(self.lattice_samples(forms), len(gathered))
-        # With weights w the right guess scores sqrt(2 sum w^2) standard deviations on average. It
-        # is the best if 2.33 less is above all wrong ones, sqrt(2 ln(100 guesses)): each with 99 %.
-        # `shows` is the same for the entries that are left.
+        # With weights w the right guess scores sqrt(2 sum w^2) standard deviations on average, and
+        # with 99 % at least 2.33 less. All wrong ones stay below sqrt(2 ln(100 guesses)) with 99 %.
+        # `shows` is the requirement for the other entries.
         need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
         for some in short_rows(gathered, inside, count, self.block, generator(restart, "dual")):
             rows.append(some)
@@ -319,10 +324,14 @@ class Dual(LatticeAttack):
             shown += float((weights(part, guessed) ** 2).sum())
             have = sum(map(len, rows))
             wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
-            shows = (1 - (shown / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
+            shows = (
+                (1 - (shown / have) ** 2)
+                / 2
+                * (_CLEAR_DEVIATIONS / np.clip(wide, _LEAST_WIDTH, 1)) ** 2
+            )
             if have >= (self.vectors or _MOST_VECTORS):
                 break
-            if not self.vectors and shown >= _MORE * max(need, shows):
+            if not self.vectors and shown >= _VECTORS_MARGIN * max(need, shows):
                 break
         short = np.concatenate(rows)[: self.vectors or None]
         return ReducedSamples.combine(gathered, short), guessed

@@ -1,9 +1,9 @@
 """Linear algebra over Z_q: recovers the secret of labels without error from about n samples.
 
-The first n samples that are independent modulo every prime that divides q are solved there; for
-powers of a prime the inverse is then lifted, which doubles its exponent each time. One wrong label
-among those it uses spoils it, and is noticed. `elimination` is the same for parities, packed: with
-thousands of coordinates.
+The first n samples that are independent modulo every prime divisor of q are solved modulo these
+primes. For prime powers the inverse is lifted, which doubles the exponent in each step. One wrong
+label among the n spoils the solution, and the remaining samples detect it. `elimination` is the
+same for parities, with packed bits, for thousands of coordinates.
 """
 
 import math
@@ -28,14 +28,14 @@ from instances.residues import factors
 from instances.samples import Samples
 
 _NOISY = "the labels fit no member: they are noisy"
-_MORE = 8  # samples at a time, where the first are not independent
-_DRAWN = 1024  # examples for parities at a time
-_NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
+_BATCH_SAMPLES = 8  # further samples at once, while the rank is too low
+_BATCH_EXAMPLES = 1024  # examples for parities at a time
+_NUMBER_BYTES = 48  # of a residue, in NumPy and in a flint matrix
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModLinear(Attack):
-    """Solves A s = b mod q; `checks` more equations confirm it (a false one: q^-checks)."""
+    """Solves A s = b mod q; `checks` more equations confirm s (a wrong s passes: q^-checks)."""
 
     name: ClassVar[str] = "modlinear"
     about: ClassVar[str] = "linear algebra over Z_q: 2(n + 33) noiseless examples or so"
@@ -43,7 +43,7 @@ class ModLinear(Attack):
     checks: Annotated[int, Range(8)] = 32  # fewer would make a guess of a secret
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return that labels are no residues, or None: what is rounded is not linear."""
+        """Return None if labels are residues, else the reason: rounded labels are not linear."""
         if forms.interval != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal"
         least = math.ceil(SPARE_BITS / math.log2(forms.q))
@@ -58,7 +58,7 @@ class ModLinear(Attack):
         least, drawn = forms.n + self.checks, Samples.none(forms)
         require_memory(_NUMBER_BYTES * least * forms.n, f"{least} equations")
         while len(drawn) < least or len(independent(drawn.a, forms.q)) < forms.n:
-            drawn = Samples.join((drawn, gather(oracle, max(least - len(drawn), _MORE))))
+            drawn = Samples.join((drawn, gather(oracle, max(least - len(drawn), _BATCH_SAMPLES))))
         residues = solve(drawn.a, drawn.b, forms.q)
         wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
@@ -70,7 +70,7 @@ class ModLinear(Attack):
 
 @dataclass(frozen=True, kw_only=True)
 class Elimination(Attack):
-    """Solves for the hidden set; `checks` more equations confirm it (a false one: 2^-checks)."""
+    """Solves for the hidden set; `checks` more equations confirm it (a wrong one: 2^-checks)."""
 
     name: ClassVar[str] = "elimination"
     needs = "noisy_parities"
@@ -79,7 +79,7 @@ class Elimination(Attack):
     checks: Annotated[int, Range(SPARE_BITS)] = 32
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Add equations until the rank is full and the checks are passed, or one contradicts."""
+        """Add equations until the rank is full and the checks pass, or an equation contradicts."""
         family = require_coded(oracle.family)
         forms = family.linear_forms or family.refuse("linear_forms")
         n = forms.n
@@ -87,7 +87,7 @@ class Elimination(Attack):
         details: dict[str, Any] = {}
         while system.rank < n or used < n + self.checks:
             missing = max(n + self.checks - used, n - system.rank)
-            words, labels = equations(oracle.draw(min(family.enough(missing), _DRAWN)))
+            words, labels = equations(oracle.draw(min(family.enough(missing), _BATCH_EXAMPLES)))
             used += len(labels)
             conflicts = system.add_equations(words, labels)
             details = {"rank": system.rank, "equations": used}
@@ -102,7 +102,7 @@ class Elimination(Attack):
 
 
 def equations(examples: Examples) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Read <a, s> = b off open parities: words (N, words), bit j + 1 being a_j, and bits b (N,)."""
+    """Read equations <a, s> = b: words (N, words) with a_j in bit j + 1, and bits b (N,)."""
     packed = as_coded(examples)
     opened = packed.family.open(packed.words)
     words = packed.words[opened, 0] ^ packed.words[opened, 1]
@@ -113,7 +113,7 @@ def equations(examples: Examples) -> tuple[NDArray[np.uint64], NDArray[np.uint8]
 def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
     """Solve A s = b mod q by n independent rows: (N, n), (N,) -> n residues.
 
-    Raises UsageError where the rank is below n.
+    Raises UsageError if the rank is below n.
 
     >>> solve(np.array([[2, 1], [1, 1], [0, 3]]), np.array([1, 7, 2]), 8)
     (2, 5)
@@ -126,9 +126,9 @@ def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
 
 
 def independent(a: NDArray[np.int64], q: int) -> list[int]:
-    """Find the first rows of A, (N, n), that are independent modulo every prime that divides q.
+    """Find the first rows of A (N, n) that are independent modulo every prime divisor of q.
 
-    A row that depends on those before it modulo one of the primes is left out.
+    A row that depends on earlier ones modulo one of the primes is left out.
 
     >>> independent(np.array([[2, 0], [1, 1], [3, 3], [1, 0]]), 4)
     [1, 3]
@@ -140,7 +140,7 @@ def independent(a: NDArray[np.int64], q: int) -> list[int]:
         bases = [_basis(a[kept], p) for p in primes]
         fewest = min(bases, key=len)
         apart = set().union(*bases) - set(fewest).intersection(*bases)
-        if not apart or len(fewest) < a.shape[1]:  # there are no n of them
+        if not apart or len(fewest) < a.shape[1]:  # n independent rows do not exist
             return [kept[i] for i in fewest]
         del kept[min(apart)]
 
@@ -152,7 +152,7 @@ def _basis(a: NDArray[np.int64], p: int) -> list[int]:
 
 
 def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
-    """Invert A mod q, (n, n), its rows independent: mod primes by elimination, then X (2 - A X).
+    """Invert A mod q (n, n): modulo primes by elimination, then by lifting X <- X (2 - A X).
 
     >>> inverse(np.array([[1, 2], [0, 3]]), 8)
     [1, 2]
@@ -173,7 +173,7 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
 
 
 def entries(matrix: nmod_mat) -> NDArray[np.int64]:
-    """Read a matrix: entries in 0 .. q-1."""
+    """Convert a flint matrix to an array of entries in 0 .. q-1."""
     numbers = np.array([int(v) for v in matrix.entries()], np.int64)
     return numbers.reshape(matrix.nrows(), matrix.ncols())
 

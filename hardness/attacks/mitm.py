@@ -1,10 +1,10 @@
 """Meet in the middle: sums of half of the secret, matched on a few samples. [HG07]
 
-The samples' sums of all candidates for one half are sorted by the parts of Z_q that the first few
-lie in; those of each candidate for the other half say which parts the rest may lie in. The places
-are cut in a window and its complement; among all n rotations of the window one has half of the
-secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
-A pair is claimed if all samples confirm it.
+For every candidate of one half, sums over the samples are computed, and candidates are sorted by
+the parts of Z_q that contain the first few sums. Each candidate of the other half determines the
+parts where matching sums may lie. Coordinates are cut into a window and its complement; among all n
+rotations of the window one has half of the secret's entries [Sti02]. Rare errors are ignored, and
+other samples are tried instead. A pair is claimed if all samples confirm it.
 """
 
 import math
@@ -23,10 +23,12 @@ from instances.limits import require_memory
 from instances.lwe import Modular
 from instances.samples import Samples
 
-MOST_HALVES = 1 << 30  # half secrets, on any machine
-_WORK = 1 << 25  # pairs and parts that are looked at before a candidate is weighed
-_RARE = 2.0**-16  # the probability of errors that are passed over if they are few
-_SURE = math.log(2.0**-20)  # of passing over the secret in all blocks of samples
+MOST_HALVES = 1 << 30  # half secrets
+_BATCH_WORK = 1 << 25  # pairs and parts tried before the best candidate is reported
+_RARE_ERRORS = 2.0**-16  # errors of a smaller probability are ignored
+_LOG_FAILURE = math.log(
+    2.0**-20
+)  # ln of the probability to miss the secret in all blocks of samples
 _MOST_KEYS = 1 << 22
 _MOST_KEYED = 24
 
@@ -39,7 +41,7 @@ class MeetInTheMiddle(SecretSearch):
     about: ClassVar[str] = "meet in the middle: square-root time and memory for sparse secrets"
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return that the list of half secrets fits on no machine, or None."""
+        """Return None if the list of half secrets is small enough, else the reason."""
         size = max(halves(forms))
         if size > MOST_HALVES:
             most = f"at most 2^30 are sorted{_advice(forms)}"
@@ -47,20 +49,20 @@ class MeetInTheMiddle(SecretSearch):
         return None
 
     def sample_count(self, forms: Modular) -> int:
-        """Count the samples that all keys take, and that confirm a secret."""
+        """Return the number of samples for all keys, and to confirm a secret."""
         chosen = plan(forms)
         listed = f"the list of sorted half secrets of {forms.spec}{_advice(forms)}"
         require_memory(2 * chosen.bytes, listed)
         return max(samples_to_confirm(forms), chosen.keyed * chosen.blocks)
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
-        """Go through the blocks of samples and the rotations, some left halves at a time."""
+        """Match halves for every block of samples and every rotation, in steps."""
         forms = gathered.family
         chosen = plan(forms)
         if len(gathered) < chosen.samples:
             chosen = plan(forms, len(gathered))
         blocks = max(1, min(chosen.blocks, len(gathered) // chosen.keyed))
-        step = max(1, min(chosen.left, int(_WORK * chosen.left / chosen.work)))
+        step = max(1, min(chosen.left, int(_BATCH_WORK * chosen.left / chosen.work)))
         details |= {"keyed": chosen.keyed, "buckets": chosen.buckets, "list_bytes": chosen.bytes}
         details["tried"] = 0
         for block in range(blocks):
@@ -71,7 +73,7 @@ class MeetInTheMiddle(SecretSearch):
 
 
 def _advice(forms: Modular) -> str:
-    """Say what makes the list of half secrets shorter."""
+    """Return advice on how to shorten the list of half secrets."""
     return "" if forms.h else " (give h, if it is known how many entries are not 0)"
 
 
@@ -80,7 +82,7 @@ def meet(
 ) -> Iterator[tuple[int, Secret | None]]:
     """Match the halves of a rotation on a block of samples, `step` left halves at a time.
 
-    Yields the pairs that were tried, and the secret of the cheapest, if there is one.
+    Yields the number of pairs tried, and the secret of the cheapest pair or None.
     """
     family, n = gathered.family, gathered.family.n
     turned = (np.arange(n) + rotation * stride(n)) % n
@@ -102,8 +104,8 @@ def meet(
             yield tried, None
             continue
         secret = np.zeros(n, np.int64)
-        found = left.entries(start + pair[0]), right.entries(pair[1])
-        for half, entries in zip(places, found, strict=True):
+        pair_entries = left.entries(start + pair[0]), right.entries(pair[1])
+        for half, entries in zip(places, pair_entries, strict=True):
             for j, number in entries:
                 secret[half[j]] = values[number]
         yield tried, tuple(secret.tolist())
@@ -111,9 +113,10 @@ def meet(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Explained:
-    """Labels of row i are explained by sums in width[i] numbers from low[i] on, mod q.
+    """The interval of sums that explains a label: width[i] numbers from low[i] on, mod q.
 
-    share: (rows,), how often each is met; hit: the chance that the true sum lies there.
+    i is the row of the label. share: (rows,), the frequency of each row. hit: the probability that
+    the true sum lies in the interval.
     """
 
     low: NDArray[np.int64]
@@ -123,9 +126,11 @@ class Explained:
 
 
 class MiddlePlan(NamedTuple):
-    """Sizes of the halves, samples in a key, parts of Z_q, blocks of samples, samples in a list.
+    """A plan of the search.
 
-    work: pairs and parts that are looked at in one rotation, about; bytes: of the sorted list.
+    left, right: numbers of half secrets. keyed: samples in a key. buckets: parts of Z_q. blocks: of
+    samples that are tried. samples: in a list. work: pairs and parts tried in one rotation, about.
+    bytes: of the sorted list.
     """
 
     left: int
@@ -139,7 +144,7 @@ class MiddlePlan(NamedTuple):
 
 
 def explained(family: Modular) -> Explained:
-    """Find the numbers <a, s> (less the label, if there are errors) that explain a label.
+    """Find the numbers <a, s> (minus the label, if there are errors) that explain a label.
 
     >>> from instances import parse
     >>> interval = explained(parse("lwr:n=4,q=8,p=4,secret=binary"))
@@ -154,7 +159,7 @@ def explained(family: Modular) -> Explained:
     by_sum = family.chances[-np.arange(q) % q]
     first = last = int(by_sum.argmax())
     mass = float(by_sum[first])
-    while mass < 1 - _RARE and last - first + 1 < max(1, q // 2):
+    while mass < 1 - _RARE_ERRORS and last - first + 1 < max(1, q // 2):
         more = max(last + 1, first - 1, key=lambda t: by_sum[t % q])
         first, last, mass = min(first, more), max(last, more), mass + float(by_sum[more % q])
     low, width = np.array([first % q]), np.array([last - first + 1])
@@ -163,7 +168,7 @@ def explained(family: Modular) -> Explained:
 
 @cache
 def plan(family: Modular, at_most: int | None = None) -> MiddlePlan:
-    """Choose the keys that make the least work, on `at_most` samples if there are no more.
+    """Choose the keys of least work; at_most: the number of samples, if it is limited.
 
     >>> from instances import parse
     >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
@@ -192,7 +197,7 @@ def plan(family: Modular, at_most: int | None = None) -> MiddlePlan:
 
 
 def stride(n: int) -> int:
-    """Return a step, prime to n, that spreads the first rotations over all n.
+    """Return a step coprime to n that spreads the first rotations over all n.
 
     >>> stride(40), stride(1)
     (17, 1)
@@ -202,7 +207,7 @@ def stride(n: int) -> int:
 
 
 def halves(family: Modular) -> tuple[int, int]:
-    """Count the candidates for each half."""
+    """Return the number of candidates for each half."""
     values, n, light = len(nonzero_values(family)), family.n // 2, family.h // 2
     if not family.h:
         return (values + 1) ** n, (values + 1) ** (family.n - n)
@@ -211,5 +216,5 @@ def halves(family: Modular) -> tuple[int, int]:
 
 
 def _blocks(hit: float) -> int:
-    """The blocks of samples of which one has no rare error in its key, almost surely."""
-    return 1 if hit > 1 - 2.0**-11 else math.ceil(_SURE / math.log1p(-hit))
+    """Return how many blocks of samples contain, almost surely, one without a rare error."""
+    return 1 if hit > 1 - 2.0**-11 else math.ceil(_LOG_FAILURE / math.log1p(-hit))

@@ -1,10 +1,10 @@
 """The primal attack: the secret is in the shortest vector of a lattice. [ADPS16]
 
 Kannan's embedding [Kannan87]: both the unknown x and the errors e of b = A x + e mod q are short.
-They are scaled to the same deviation and centred, which is what makes a small secret cheaper than a
-uniform one [BG14]; where the secret is not shorter than the errors, n errors take its place, as in
-the normal form [ACPS09]. It needs errors that are small and not 0. What a short vector says is
-claimed if all samples confirm it.
+They are centred and scaled to the same deviation; therefore a small secret is cheaper than a
+uniform one [BG14]. If the secret is not shorter than the errors, n errors take its place, as in the
+normal form [ACPS09]. Errors must be small and not 0. A secret read from a short vector is claimed
+if all samples confirm it.
 """
 
 import itertools
@@ -35,13 +35,13 @@ from instances.residues import centred, dot
 from instances.samples import Samples
 from instances.streams import generator
 
-_GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
-_MORE = 8  # samples at a time, if the rank of the first is low
+_ROUNDING_SCALE = 4  # an error of one is scaled to four, as scaled numbers are rounded
+_BATCH_SAMPLES = 8  # further samples at once, while the rank is too low
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """How unknowns x and errors e are scaled: w x - c of both has about the deviation of tau.
+    """The scaling of unknowns x and errors e: w x - c and w e - c have a deviation of about tau.
 
     normal: whether n errors take the place of the secret, as its entries are not shorter.
     """
@@ -58,11 +58,12 @@ class Shape:
 class Embedding:
     """Samples as m equations b = A x + e mod q, (m, n), with short x and e.
 
-    The secret is taken to be 0 but at n places, `kept`. There it is x; or, with `through`, it is
-    through (b - x) by the b of n samples, `rows`, whose errors are x. others: the m samples of e.
+    The secret is assumed to be 0 except at n places, `kept`. There it is x; or, with `through`, it
+    is through (b - x), where b and x are labels and errors of the n samples `rows`. others: the m
+    samples of e.
     """
 
-    samples: Samples  # all of them: by these a secret is confirmed
+    samples: Samples  # all samples; they confirm a secret
     kept: NDArray[np.int64]
     rows: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -73,7 +74,7 @@ class Embedding:
     def basis(self) -> Basis:
         """Write the basis of Kannan's embedding: all (x, -A x mod q), scaled, and the target.
 
-        That is m q-vectors, a row for each unknown, and a row of the labels, bordered by tau.
+        Its rows are m q-vectors, a row for each unknown, and a row of the labels, bordered by tau.
         """
         (m, n), q, f, b = self.a.shape, self.samples.q, self.shape, self.samples.b
         labels = b[self.others]
@@ -88,7 +89,7 @@ class Embedding:
         return rows
 
     def read(self, x: list[int]) -> Secret | None:
-        """Read a secret off its unknowns, (n,) as they are scaled; None if they show none."""
+        """Return the secret of scaled unknowns (n,); None if they give none."""
         f, gathered = self.shape, self.samples
         if any((v + f.cx) % f.wx for v in x):
             return None
@@ -103,9 +104,9 @@ class Embedding:
 
 
 def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Embedding | None:
-    """Embed `count` of the samples, or as many as there are; None if their rank is too low.
+    """Embed up to `count` of the samples; None if their rank is too low.
 
-    With zeta, `restart` chooses the samples, and zeta coordinates of the secret that are dropped.
+    With zeta > 0, `restart` seeds the choice of samples and of zeta dropped coordinates.
     """
     q, n = gathered.q, gathered.family.n - zeta
     kept, order = np.arange(gathered.family.n), np.arange(len(gathered))
@@ -130,7 +131,7 @@ def embed(gathered: Samples, count: int, zeta: int = 0, restart: int = 0) -> Emb
 
 
 def shape(gathered: Samples, n: int) -> Shape:
-    """Choose the scaling of samples, the secret being 0 but for n places."""
+    """Choose the scaling for samples whose secret is 0 except at n places."""
     law, error = gathered.family.secrets, gathered.error
     assert error is not None  # by `unsupported_reason`
     mean, deviation = law.moments
@@ -141,7 +142,7 @@ def shape(gathered: Samples, n: int) -> Shape:
     if normal := deviation >= error.deviation:
         mean, deviation = error.mean, error.deviation
     ratio = error.deviation / max(deviation, 1 / (2 * n))  # entries may all be 0
-    wx, we = max(1, round(_GRAIN * ratio)), _GRAIN
+    wx, we = max(1, round(_ROUNDING_SCALE * ratio)), _ROUNDING_SCALE
     cx, ce = round(wx * mean), round(we * error.mean)
     tau = max(1, round(we * error.deviation))
     common = math.gcd(wx, we, cx, ce)
@@ -150,7 +151,7 @@ def shape(gathered: Samples, n: int) -> Shape:
 
 
 def best_count(gathered: Samples, n: int, delta: float) -> int:
-    """The number of samples m for which a reduction of root-Hermite factor delta works best.
+    """Return the number of samples m that is best for a reduction of root-Hermite factor delta.
 
     It maximises the gap ln Vol^(1/d) - d ln delta, d = m + n + 1, Vol = q^m ratio^n. [MR09]
     """
@@ -168,9 +169,9 @@ def best_count(gathered: Samples, n: int, delta: float) -> int:
 class Primal(LatticeAttack):
     """Reduces the embedding lattice with blocks 2, start, start + step, .., block; 2 is LLL alone.
 
-    Blocks above 2 need the extra `lattice`. samples: of the lattice; 0 for the number that is best
-    for the block; it makes do with fewer if there are no more. zeta: at each restart so many
-    coordinates of the secret, at random places, are taken to be 0 and dropped [ACW19].
+    Blocks above 2 need the extra `lattice`. samples: of the lattice, or fewer if there are no more;
+    0 for the best number. zeta: each restart assumes that so many random coordinates of the secret
+    are 0, and drops them [ACW19].
     """
 
     revision: ClassVar[int] = 4
@@ -181,32 +182,34 @@ class Primal(LatticeAttack):
     step: Annotated[int, Range(1)] = 1
 
     def unsupported_reason(self, forms: Modular) -> str | None:
-        """Return why there is no such lattice, or None."""
-        most = forms.n - max(forms.h, 1)
-        if self.zeta > most:
-            return f"zeta must be at most {most}, the zeros that a secret can have, got {self.zeta}"
+        """Return why there is no such lattice, else None."""
+        zeros = forms.n - max(forms.h, 1)
+        if self.zeta > zeros:
+            return (
+                f"zeta must be at most {zeros}, the zeros that a secret can have, got {self.zeta}"
+            )
         return super().unsupported_reason(forms)
 
     def lattice_samples(self, forms: Modular) -> int:
-        """Count the samples of a lattice, if there are enough."""
+        """Return the number of samples of a lattice."""
         n = forms.n - self.zeta
         return self.samples or best_count(Samples.none(forms), n, root_hermite(self.block))
 
     def sample_count(self, forms: Modular) -> int:
-        """Count the samples of a lattice, with those by which errors take the secret's place."""
+        """Return the samples of a lattice, plus n if errors take the secret's place."""
         n = forms.n - self.zeta
         return self.lattice_samples(forms) + (n if shape(Samples.none(forms), n).normal else 0)
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:
-        """Draw the samples of a lattice, and more while their rank is low."""
+        """Draw the samples of a lattice, and more while their rank is too low."""
         self.require_lattice(forms)
         count = self.lattice_samples(forms)
         gathered = gather(oracle, max(samples_to_confirm(forms), forms.n))
         missing = count + forms.n - self.zeta - len(gathered)
         while missing > 0 or embed(gathered, count, self.zeta) is None:
             try:
-                more = gather(oracle, max(missing, _MORE))
-            except Spent as spent:  # what is there has to do, if its rank is full
+                more = gather(oracle, max(missing, _BATCH_SAMPLES))
+            except Spent as spent:  # the samples suffice if their rank is full
                 if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
                     raise
                 break
@@ -214,7 +217,7 @@ class Primal(LatticeAttack):
         return gathered
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:
-        """Reduce lattices with growing blocks, and read secrets off the vectors of their bases."""
+        """Reduce lattices with growing blocks, and read secrets from their basis vectors."""
         count = self.lattice_samples(gathered.family)
         blocks = [*range(self.start, self.block, self.step), self.block]
         details |= {"zeta": self.zeta, "tries": 0}
@@ -226,5 +229,5 @@ class Primal(LatticeAttack):
             details["dimension"] = sum(lattice.a.shape) + 1
             for block, basis in reduce(lattice.basis(), blocks, restart):
                 details["block"], n, tau = block, lattice.a.shape[1], lattice.shape.tau
-                for row in basis[abs(basis[:, -1]) == tau]:  # it may hold the errors
+                for row in basis[abs(basis[:, -1]) == tau]:  # it may be the short vector
                     yield lattice.read((row[:n] * row[-1] // tau).tolist())

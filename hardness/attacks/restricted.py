@@ -1,8 +1,8 @@
-"""Restricted Gaussian elimination for noisy parities: guess where the hidden set is not.
+"""Restricted Gaussian elimination for noisy parities: guess coordinates outside the hidden set.
 
-A trial keeps k of the n = d - 1 coordinates, solves k independent equations in them alone, and is
-right where the hidden set lies among them and none of the equations has its label flipped. A
-solution is claimed if the whole pool of equations confirms it. This is not a statistical-query
+A trial keeps k of the n = d - 1 coordinates and solves k independent equations in these alone. It
+succeeds if the hidden set is among them and no label of these equations is flipped. A solution is
+claimed if the whole pool of equations confirms it. This is not a statistical-query
 algorithm, so no bound on such queries applies to it. [EKM17]
 """
 
@@ -29,10 +29,10 @@ _PATIENCE = 30  # times the expected number of trials
 
 
 def success(d: int, m: int, noise: Fraction | float, kept: int) -> float:
-    """Compute the chance of a trial: C(n-m, k-m)/C(n, k) (1 - noise)^k, n = d - 1.
+    """Compute the success probability of a trial: C(n-m, k-m)/C(n, k) (1 - noise)^k, n = d - 1.
 
-    The k equations are the first independent ones among random ones; which they are does not
-    depend on the labels.
+    The k equations are the first independent ones of a random sequence; their choice does not
+    depend on labels.
 
     >>> round(success(101, 4, 0, 50), 4) == round(math.comb(96, 46) / math.comb(100, 50), 4)
     True

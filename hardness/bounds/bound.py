@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from hardness.bounds import checker
-from hardness.bounds.certificate import OURS, Certificate
-from hardness.bounds.certify import Posed, certified_problem, certify, pose
+from hardness.bounds.certificate import NOT_PAPERS, Certificate
+from hardness.bounds.certify import PosedProblem, certified_problem, certify, pose
 from hardness.bounds.checker.theorem import needed_by_learners, read_terms, stat_rules_out
 from hardness.bounds.formulas import Formula, formulas, relation
 from hardness.bounds.terms import BoundParameters
@@ -22,19 +22,22 @@ from instances.parameters import declared
 from instances.result import Cited, Displayed, Result, TableRow
 from instances.spec import parse
 
-_EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
-_MAX_VALUE, _NEAR = 1 << 59, 512  # that is tried, and how far from one the next is looked for
-_NAMES = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms
-_KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
+_EVERY_VALUE_LAST = 512  # values of the last parameter that are tried one by one
+_EVERY_VALUE_FIRST = 32  # the same for the other parameters
+_MAX_VALUE = 1 << 59  # of a parameter
+_NEARBY = 512  # values above a refused one that are tried instead
+_TERM_OF_SYMBOL = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # by symbol
+_MOST_SPECS = 3_000  # that are computed
+_MOST_REFUSALS = 10_000  # specs that are refused, for each one that is computed
 Values = tuple[int, ...]
-LeastAndNext = tuple[int | None, int | None]  # the least value that is right, the next lower one
+LeastAndLower = tuple[int | None, int | None]  # least value that is enough; next lower
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bound(Result):
     """The bounds of a family as formulas, with the values of a certificate.
 
-    solution: of what was solved for: the `least` values, and what is `certified` there and below.
+    solution: of `solve`, the `least` values and the certified bounds there and below; else None.
 
     >>> from instances import parse
     >>> Bound(certificate=certify(parse("parity:d=24,m=3"))).expression("sq-dimension")
@@ -50,28 +53,28 @@ class Bound(Result):
         return formulas(self.certificate)
 
     def __getitem__(self, quantity: str) -> Formula:
-        """Return the formula of a quantity; raises UsageError where there is none."""
+        """Return the formula of a quantity; raises UsageError if there is none."""
         if quantity not in self.formulas:
             raise unknown("formula", quantity, self.formulas)
         return self.formulas[quantity]
 
     def expression(self, quantity: str) -> Any:
-        """Return the formula as an expression of sympy, of positive symbols; raises UsageError."""
+        """Return a formula as an expression of sympy; raises UsageError if there is none."""
         return self[quantity].expression
 
     def symbols(self, quantity: str) -> dict[str, Fraction]:
-        """Give the values of the symbols in a formula, by name; raises UsageError."""
+        """Return the values of the symbols in a formula, by name; raises UsageError."""
         return {name: named.value for name, named in self[quantity].symbols.items()}
 
     def evaluate(self, quantity: str, **values: int | float | str | Fraction) -> Fraction:
-        """Evaluate a formula exactly at other values of its symbols; the rest keep theirs.
+        """Evaluate a formula exactly at other values of symbols; other symbols keep their values.
 
-        `bits` follows n and q unless the call sets it. Raises UsageError for
-        values that the family does not allow, or outside the domain.
+        `bits` follows n and q unless the call sets it. Raises UsageError for values that the
+        family does not allow, and outside the domain.
 
         >>> from instances import parse
-        >>> found = Bound(certificate=certify(parse("lwr:n=10,q=16,p=4")))
-        >>> found.evaluate("orthogonal-members", n=2, q=32)
+        >>> bound = Bound(certificate=certify(parse("lwr:n=10,q=16,p=4")))
+        >>> bound.evaluate("orthogonal-members", n=2, q=32)
         Fraction(24, 1)
         """
         formula, spec = self[quantity], self.certificate.spec
@@ -80,7 +83,7 @@ class Bound(Result):
         for name, value in at.items():
             if name not in known:
                 raise unknown("symbol", name, known)
-            allowed = declared(BoundParameters).get(_NAMES.get(name, ""))
+            allowed = declared(BoundParameters).get(_TERM_OF_SYMBOL.get(name, ""))
             if allowed and (value not in allowed or (name == "t" and value.denominator > 1)):
                 raise UsageError(f"{quantity} of {spec}: {allowed.refusal(name, value)}")
             field = "noise" if name == "eta" else name
@@ -91,32 +94,33 @@ class Bound(Result):
                 if "bits" in known:
                     at.setdefault("bits", Fraction(posed.parsed.bits))
             if formula.condition is not None and formula.at_values(at, ruled_out=True) <= 0:
-                why = f"a query eliminates nothing unless {formula.condition} > 0"
-                ends = "none is needed, or no number of queries is enough"
-                raise UsageError(f"{quantity} of {spec}: {ends}, as {why}")
+                needs = f"a query eliminates nothing unless {formula.condition} > 0"
+                result = "none is needed, or no number of queries is enough"
+                raise UsageError(f"{quantity} of {spec}: {result}, as {needs}")
             return formula.at_values(at)
         except checker.Refused as reason:
             raise UsageError(f"{spec}: {reason}") from reason
         except LookupError:
             holds = " and ".join(map(relation, formula.domain))
             here = ", ".join(f"{name} = {value}" for name, value in at.items())
-            why = f"the formula holds if {holds}, not at {here}"
-            raise UsageError(f"{quantity} of {self.certificate.spec}: {why}") from None
+            domain = f"the formula holds if {holds}, not at {here}"
+            raise UsageError(f"{quantity} of {self.certificate.spec}: {domain}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give each formula, as sympy writes it and in LaTeX, with its domain and its symbols."""
+        """Return the formulas, in sympy's syntax and in LaTeX, with domains and symbols."""
         from sympy import latex
 
         data: dict[str, Any] = {"spec": self.certificate.spec, "formulas": {}}
-        for name, one in self.formulas.items():
+        for name, formula in self.formulas.items():
+            condition = formula.condition
             data["formulas"][name] = {
-                "expression": str(one.expression),
-                "latex": latex(one.expression),
-                "domain": list(map(relation, one.domain)),
-                "above 0": None if one.condition is None else str(one.condition),
-                "value": write(one.claim.value, ratio=True),
+                "expression": str(formula.expression),
+                "latex": latex(formula.expression),
+                "domain": list(map(relation, formula.domain)),
+                "above 0": None if condition is None else str(condition),
+                "value": write(formula.claim.value, ratio=True),
                 "symbols": {k: write(v, ratio=True) for k, v in sorted(self.symbols(name).items())},
-                "source": one.claim.source,
+                "source": formula.claim.source,
             }
         return data if self.solution is None else data | {"solution": self.solution}
 
@@ -128,114 +132,122 @@ class Bound(Result):
             {
                 "quantity": name,
                 "formula": Displayed(
-                    str(one.expression),
-                    latex(one.expression.subs({one.condition: r} if one.condition else {})),
+                    str(formula.expression),
+                    latex(
+                        formula.expression.subs({formula.condition: r} if formula.condition else {})
+                    ),
                 ),
                 "holds if": Displayed(
-                    " and ".join(map(relation, one.domain)), r",\ ".join(map(latex, one.domain))
+                    " and ".join(map(relation, formula.domain)),
+                    r",\ ".join(map(latex, formula.domain)),
                 )
-                if one.domain
+                if formula.domain
                 else None,
-                "eliminates nothing if": one.condition
-                and Displayed(f"{one.condition} == 0", f"r = {latex(one.condition)}"),
-                "value": write(one.claim.value, ratio=True),
-                "source": OURS.get(source := one.claim.source) or Cited(source),
+                "eliminates nothing if": formula.condition
+                and Displayed(f"{formula.condition} == 0", f"r = {latex(formula.condition)}"),
+                "value": write(formula.claim.value, ratio=True),
+                "source": NOT_PAPERS.get(source := formula.claim.source) or Cited(source),
             }
-            for name, one in self.formulas.items()
+            for name, formula in self.formulas.items()
         ]
 
 
 def solve(
     spec: str, names: tuple[str, ...], quantity: str, needed: int, terms: BoundParameters
 ) -> Bound:
-    """Find the least values of whole parameters that a spec leaves out at which so many are needed.
+    """Find the least values of integer parameters at which a learner needs at least `needed`.
 
-    In the order of the names: the least first one for which others can be found, and so on. Each
-    value is tried up to 512, or 32 of what is not the last; then 1024, 2048, .. and the middle:
-    `every` says whether no lower value was left out. quantity: stat-queries or
-    information-floor. What is found is certified, and so is what gives most with each parameter at
-    the next lower value. Raises UsageError where nothing is found.
+    spec: leaves these parameters out. The first is minimised so that values of the others exist,
+    then the second, and so on. Every value is tried up to 512, or 32 for all but the last
+    parameter; then 1024, 2048, .. and a bisection. `every` in the solution says whether no lower
+    value was left out. quantity: stat-queries or information-floor. The solution is certified, and
+    so is the best spec with each parameter at the next lower value. Raises UsageError if nothing is
+    found.
 
     >>> terms = BoundParameters(tau=Fraction(1, 100))
     >>> solve("parity:d=512", ("m",), "stat-queries", 2**128, terms).solution["least"]
     {'m': 25}
     """
-    each = [_BEFORE] * (len(names) - 1) + [_EACH]
+    each = [_EVERY_VALUE_FIRST] * (len(names) - 1) + [_EVERY_VALUE_LAST]
     known, lower, refused = dict[Values, Any](), dict[Values, int | None](), list[str]()
 
     def spec_of(values: Values) -> str:
         parameters = ",".join(f"{n}={v}" for n, v in zip(names, values, strict=True))
         return f"{spec}{',' if ':' in spec else ':'}{parameters}"
 
-    def nothing() -> UsageError:
-        most = max(known, key=lambda k: known[k], default=None)
-        if most is None:
+    def not_found() -> UsageError:
+        best = max(known, key=lambda k: known[k], default=None)
+        if best is None:
             return UsageError(f"{spec}, solved for {', '.join(names)}: {refused[-1]}")
-        if known[most] >= needed:
-            has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
+        if known[best] >= needed:
+            has = f"{spec_of(best)} has as many, and after {len(known)} tries fewer may do"
             return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
-        why = f"the most of {len(known)} is {brief_power(int(known[most]))}, at {spec_of(most)}"
+        reason = f"the most of {len(known)} is {brief_power(int(known[best]))}, at {spec_of(best)}"
         return UsageError(
             f"no {', '.join(names)} of {spec} was found with {brief_power(needed)} {quantity}: "
-            f"{why}"
+            f"{reason}"
         )
 
-    def right(values: Values) -> bool | None:
-        """Whether it is reached, with any values of the others; None where there is no spec."""
+    def reached(values: Values) -> bool | None:
+        """Whether `needed` is reached, for some values of the rest; None if no spec is valid."""
         if len(values) < len(names):
-            found = find(values)
-            return found is not None if any(k[: len(values)] == values for k in known) else None
+            completed = find(values)
+            return completed is not None if any(k[: len(values)] == values for k in known) else None
         if values not in known:
             try:
                 family = parse(spec_of(values))
                 posed = pose(family, terms.success) if certified_problem(family) else None
             except (UsageError, checker.Refused) as error:
                 refused.append(str(error))
-                if len(refused) > _REFUSED * (1 + len(known)):
-                    raise nothing() from None
+                if len(refused) > _MOST_REFUSALS * (1 + len(known)):
+                    raise not_found() from None
                 return None
-            if len(known) >= _KNOWN:
-                raise nothing()
-            known[values] = _needed(family, posed, quantity, terms)
+            if len(known) >= _MOST_SPECS:
+                raise not_found()
+            known[values] = _needed_for(family, posed, quantity, terms)
         return bool(known[values] >= needed)
 
     def find(prefix: Values) -> Values | None:
-        least, less = _searched(lambda value: right((*prefix, value)), each[len(prefix)])
+        least, next_lower = _search_value(
+            lambda value: reached((*prefix, value)), each[len(prefix)]
+        )
         if least is None:
             return None
-        found = (*prefix, least)
-        lower[found] = less
-        return found if len(found) == len(names) else find(found)
+        longer = (*prefix, least)
+        lower[longer] = next_lower
+        return longer if len(longer) == len(names) else find(longer)
 
-    found = find(())
-    if found is None:
-        raise nothing()
+    solved = find(())
+    if solved is None:
+        raise not_found()
     heights = range(len(names))
-    heads = [(*found[:i], lower[found[: i + 1]]) for i in heights]
+    heads = [(*solved[:i], lower[solved[: i + 1]]) for i in heights]
     below = [[k for k in known if k[: len(head)] == head] for head in heads]
-    tried = [found, *(max(some, key=lambda k: known[k]) for some in below if some)]
-    made = [certify(parse(spec_of(values)), terms) for values in tried]
+    reported = [solved, *(max(some, key=lambda k: known[k]) for some in below if some)]
+    certificates = [certify(parse(spec_of(values)), terms) for values in reported]
     certified = []
-    for one, key in zip(made, tried, strict=True):
-        value = _worth({c.quantity: c.value for c in one.claims}, quantity, terms)
-        if value != known[key]:
-            raise ToolkitError(f"{one.spec}: the search and the certificate differ")
-        shown = None if value == math.inf else write(Fraction(value), ratio=True)
-        certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= needed)})
+    for certificate, values in zip(certificates, reported, strict=True):
+        value = _needed_of({c.quantity: c.value for c in certificate.claims}, quantity, terms)
+        if value != known[values]:
+            raise ToolkitError(f"{certificate.spec}: the search and the certificate differ")
+        text = None if value == math.inf else write(Fraction(value), ratio=True)
+        certified.append(
+            {"spec": certificate.spec, "value": text, "reached": bool(value >= needed)}
+        )
     solution = {
-        "least": dict(zip(names, found, strict=True)),
-        "every": all(value <= most for value, most in zip(found, each, strict=True))
-        and all(2 * k[i] <= each[i] for k in known for i in heights if k[:i] != found[:i]),
+        "least": dict(zip(names, solved, strict=True)),
+        "every": all(value <= limit for value, limit in zip(solved, each, strict=True))
+        and all(2 * k[i] <= each[i] for k in known for i in heights if k[:i] != solved[:i]),
         "quantity": quantity,
         "wanted": write(needed),
         "terms": terms.to_dict(),
         "certified": certified,
     }
-    return Bound(certificate=made[0], solution=solution)
+    return Bound(certificate=certificates[0], solution=solution)
 
 
 def brief_power(value: Fraction | int) -> str:
-    """Write a large power of 2 as one, and another number by its first digits.
+    """Write a large power of 2 as 2^k, and another number by its first digits.
 
     >>> brief_power(2**128), brief_power(1000)
     ('2^128', '1000')
@@ -244,10 +256,10 @@ def brief_power(value: Fraction | int) -> str:
     return brief(int(value), 3) if small else f"2^{int(value).bit_length() - 1}"
 
 
-def _needed(
-    family: Family, posed: Posed | None, quantity: str, terms: BoundParameters
+def _needed_for(
+    family: Family, posed: PosedProblem | None, quantity: str, terms: BoundParameters
 ) -> Fraction | float:
-    """Compute queries or examples that are needed; raises UsageError where there is no formula."""
+    """Compute how many queries or examples are needed; raises UsageError without a formula."""
     spec = family.spec[:200]
     if posed is None:
         raise UsageError(f"the bounds of {spec} are not formulas in its parameters")
@@ -258,24 +270,27 @@ def _needed(
         claims = needed_by_learners(posed.parsed, goal, known, queries)
     except checker.Refused as reason:
         raise UsageError(f"{spec}: {reason}") from reason
-    return _worth({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)
+    return _needed_of({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)
 
 
-def _worth(claims: dict[str, Fraction], quantity: str, terms: BoundParameters) -> Fraction | float:
-    """Return how many are needed, infinite where the success asked for is out of reach."""
+def _needed_of(
+    claims: dict[str, Fraction], quantity: str, terms: BoundParameters
+) -> Fraction | float:
+    """Return how many are needed: infinite if the success probability cannot be reached."""
     if quantity in claims:
         return claims[quantity]
     out_of_reach = claims[quantity.replace("queries", "success")] < terms.success
     return math.inf if out_of_reach else Fraction(0)
 
 
-def _searched(right: Callable[[int], bool | None], each: int) -> LeastAndNext:
-    """Try 1, 2, .. up to `each`, then powers of 2, then between the last two of those.
+def _search_value(enough: Callable[[int], bool | None], each: int) -> LeastAndLower:
+    """Search the least value that is enough: 1, 2, .. up to `each`, doubling, then bisection.
 
-    Where a value is not allowed the next that is. It ends where none is between one and its double.
+    enough: None for a value that is not allowed; the next allowed one is then tried. The search
+    ends if no value between one and its double is allowed.
     """
     lower, least = None, 1
-    while not (reached := right(least)):
+    while not (reached := enough(least)):
         if least >= _MAX_VALUE or (reached is None and lower is not None and least > 2 * lower):
             return None, lower
         lower = lower if reached is None else least
@@ -283,8 +298,10 @@ def _searched(right: Callable[[int], bool | None], each: int) -> LeastAndNext:
     low, high = lower or 0, least
     while high - low > 1 and least > each:
         middle = (low + high) // 2
-        near = range(middle, min(high, middle + _NEAR))
-        value, reached = next(((v, r) for v in near if (r := right(v)) is not None), (middle, None))
+        near = range(middle, min(high, middle + _NEARBY))
+        value, reached = next(
+            ((v, r) for v in near if (r := enough(v)) is not None), (middle, None)
+        )
         if reached is False:
             lower = low = value
         else:

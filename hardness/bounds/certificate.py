@@ -1,4 +1,4 @@
-"""What a certificate is: claims about a family, and what they follow from."""
+"""Certificates: claims about a family, and the data that they follow from."""
 
 import json
 import math
@@ -19,9 +19,9 @@ from hardness.bounds.checker.theorem import (
     ruled_out_by_stat,
     ruled_out_by_vstat,
 )
-from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
+from hardness.bounds.quantities import VACUOUS, is_upper, put_in, vacuous
 from instances.arguments import located
-from instances.disk import read_bytes, read_json, shown
+from instances.disk import quoted, read_bytes, read_json
 from instances.errors import DamagedFile, ToolkitError, unknown, withdrawn
 from instances.numbers import brief, write
 from instances.result import Cited, Math, Result, TableRow
@@ -30,24 +30,24 @@ from instances.text import shortened
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_LONG = 20  # characters of a value that is shown in full
-_MOST_BYTES = 1 << 26  # of a file, as the checker alone reads
-_MOST_VALUES = 1 << 22  # in it: decoded, each takes some 100 bytes
-_FINEST = 60  # digits of a tolerance
-OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
+_FULL_LENGTH = 20  # characters up to which a value is written in full
+_MOST_BYTES = 1 << 26  # of a file; the stand-alone checker has the same limit
+_MOST_VALUES = 1 << 22  # in a file: decoded, each takes about 100 bytes
+_TOLERANCE_DIGITS = 60  # decimal places of the smallest tolerance that is tried
+NOT_PAPERS = {"information": "by counting", "this certificate": "this certificate"}
 
 
 class NoClaim(ToolkitError):
-    """No theorem here is about this case, or none says anything; the text says why."""
+    """No theorem applies to this case, or all bounds are trivial; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One number that is claimed.
+    """One claimed number.
 
-    terms: what it is about, numbers or "any"; `upper` is the other end of a value that is not known
-    exactly. closed_form, numbers: its formula, and its values; source: the key of whom it is
-    after in docs/references.md.
+    terms: its parameters, numbers or "any"; `upper` is the upper end of a value that is known as an
+    interval. closed_form, numbers: the formula, and the values of its symbols. source: the key of
+    the method in docs/references.md.
     """
 
     quantity: str
@@ -59,7 +59,7 @@ class Claim:
 
     @staticmethod
     def from_checker(claim: "checker.Claim") -> "Claim":
-        """Take a claim of the checker."""
+        """Convert a claim of the checker."""
         terms = {n: v if isinstance(v, str) else Fraction(v) for n, v in claim.parameters.items()}
         value = Fraction(claim.value)
         return Claim(quantity=claim.quantity, value=value, terms=terms, source=claim.source,
@@ -67,12 +67,12 @@ class Claim:
 
     @property
     def upper(self) -> Fraction:
-        """The upper end of the value: itself, of an exact one."""
+        """The upper end of the value; the value itself if it is exact."""
         return Fraction(self.terms.get("upper", self.value))
 
     @property
     def kind(self) -> Literal["exact", "interval", "lower end", "reduction"]:
-        """How it is known: computed, to within two ends or one, or if a problem is hard."""
+        """How the value is known: exactly, by two ends or one, or if another problem is hard."""
         if self.quantity.startswith("lwe-"):
             return "reduction"
         if self.quantity == "sda-all-subsets" and "upper" not in self.terms:
@@ -86,22 +86,22 @@ class Claim:
 
     @property
     def formula(self) -> Math | None:
-        """Its closed form with the numbers put in; None if that has words or is the value."""
-        put = put_in(self.closed_form, self.numbers | self.terms, self.value)
-        return put if put and put != write(self.value, ratio=True) else None
+        """The closed form with numbers inserted; None if it has words or is just the value."""
+        formula = put_in(self.closed_form, self.numbers | self.terms, self.value)
+        return formula if formula and formula != write(self.value, ratio=True) else None
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing that is not known of every learner."""
+        """Whether the bound is trivial: it holds for every learner."""
         return vacuous(self.quantity, self.value)
 
-    def shown(self, number: Callable[[Fraction, bool], str]) -> str:
-        """Write the value, or both its ends; number: writes one, rounded up or down.
+    def value_text(self, number: Callable[[Fraction, bool], str]) -> str:
+        """Write the value, or both ends of an interval; a trivial bound is written "vacuous".
 
-        A bound that says nothing is called vacuous.
+        number: writes one number, rounded up if its second argument is true, else down.
         """
         if self.vacuous:
-            return WORD
+            return VACUOUS
         if self.kind == "lower end":
             return f"at least {number(self.value, False)}"
         if self.upper == self.value:
@@ -113,7 +113,9 @@ class Claim:
 class Certificate(Result):
     """Claims about a family, with the problem, the terms and the witness that they follow from.
 
-    origin: of listed members, their names and where they come from; it is taken as given.
+    unproved: named learners about which nothing follows, with the reason. origin: the names and the
+    source of listed members, which the checker cannot verify. posed: what the checker knows of the
+    members, if it was computed before.
 
     >>> import hardness
     >>> certificate = hardness.certify("parity:d=8,m=3")
@@ -128,18 +130,18 @@ class Certificate(Result):
     claims: tuple[Claim, ...]
     unproved: dict[str, str] = field(default_factory=dict, compare=False)
     origin: dict[str, Any] | None = None
-    posed: Known | None = field(default=None, compare=False)  # what is known of its members
+    posed: Known | None = field(default=None, compare=False)
 
     def value(self, quantity: str) -> str:
-        """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
+        """Return the claimed value of a quantity as text; raises UsageError without a claim."""
         return write(self[quantity].value, ratio=True)
 
     def integer(self, quantity: str) -> int:
-        """Return the claimed value of a quantity that is an integer; raises UsageError."""
+        """Return the claimed value of an integer quantity; raises UsageError without a claim."""
         return int(self[quantity].value)
 
     def __getitem__(self, quantity: str) -> Claim:
-        """Return the claim about a quantity; raises UsageError for one that is not claimed."""
+        """Return the claim about a quantity; raises UsageError if there is none."""
         claims = {claim.quantity: claim for claim in self.claims}
         if quantity not in claims:
             raise unknown("claim", quantity, claims)
@@ -152,13 +154,13 @@ class Certificate(Result):
 
     @cached_property
     def known(self) -> Known:
-        """What the checker knows of its members."""
+        """The facts about the members that the checker derives from the problem."""
         kind = KINDS[self.problem["kind"]]
         return self.posed or kind.know(self.parsed, self.witness)
 
     @property
     def vacuous(self) -> bool:
-        """Whether every bound on learners is vacuous, and no two members are within 1/2."""
+        """Whether every bound on learners is vacuous, and the SQ-DIM is 1."""
         return all(
             claim.vacuous
             or claim.quantity.endswith("-correlation")
@@ -168,27 +170,34 @@ class Certificate(Result):
         )
 
     def first_tolerance(self, quantity: str) -> Fraction | None:
-        """Find the least tolerance of two digits at which a bound on queries is not vacuous.
+        """Find the smallest tolerance, of two digits, at which a bound on queries is not vacuous.
 
-        Nor is it at any wider one; None if it is at all. Below 1e-59 none is looked at. quantity: a
-        claim about STAT or correlational queries.
+        It is not vacuous at any larger tolerance either. None if it is vacuous at all tolerances;
+        none below 1e-59 is tried. quantity: a claim about STAT or correlational queries.
         """
         numbers, continuum = self[quantity].numbers, self.known.members.continuum
 
-        def speaks(tau: Fraction) -> bool:
-            return self._speaks(numbers, ruled_out_by_stat(NUMBERS[continuum], numbers["v"], tau))
+        def informative(tau: Fraction) -> bool:
+            return self._is_informative(
+                numbers, ruled_out_by_stat(NUMBERS[continuum], numbers["v"], tau)
+            )
 
-        if not speaks(Fraction(1)):
+        if not informative(Fraction(1)):
             return None
-        digits = next((n for n in range(2, _FINEST) if not speaks(Fraction(10, 10**n))), _FINEST)
-        place = bisect_left(range(10, 100), True, key=lambda n: speaks(Fraction(n, 10**digits)))
+        digits = next(
+            (n for n in range(2, _TOLERANCE_DIGITS) if not informative(Fraction(10, 10**n))),
+            _TOLERANCE_DIGITS,
+        )
+        place = bisect_left(
+            range(10, 100), True, key=lambda n: informative(Fraction(n, 10**digits))
+        )
         return Fraction(10 + place, 10**digits)
 
     def last_vstat(self) -> int | None:
         """Find the largest t below the present one at which a bound for VSTAT(t) is not vacuous.
 
-        So it is at any smaller t. 0 if none is. None where what a query eliminates
-        follows from no formula in t.
+        It is not vacuous at any smaller t either. 0 if it is vacuous at t = 1. None if no formula
+        in t gives the number of members that a query eliminates.
         """
         claim, numbers = self["vstat-queries"], self["vstat-queries"].numbers
         continuum, ways = self.known.members.continuum, dict(numbers)
@@ -196,25 +205,25 @@ class Certificate(Result):
             ways["v"] = self.known.gram.moves
         arithmetic = NUMBERS[continuum]
 
-        def silent(t: int) -> bool:
+        def trivial(t: int) -> bool:
             ruled_out = list[Any]()
             if "w" in ways:
                 ruled_out.append(ruled_out_by_vstat(arithmetic, ways["w"], t))
             if "v" in ways:
                 ruled_out.append(ruled_out_by_stat(arithmetic, ways["v"], Fraction(2, t)))
-            return not self._speaks(numbers, min(ruled_out))
+            return not self._is_informative(numbers, min(ruled_out))
 
         t = int(Fraction(claim.terms["t"]))
         if not {"v", "w"} & set(ways):
             return 0 if t == 1 else None
-        low, high = 0, t  # of any size, where a range has a length of at most 2^63
+        low, high = 0, t  # no `bisect`: a range has at most 2^63 elements
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if silent(middle) else (middle, high)
+            low, high = (low, middle) if trivial(middle) else (middle, high)
         return low
 
-    def _speaks(self, numbers: dict[str, Any], ruled_out: Any) -> bool:
-        """Whether a bound on queries says something if each rules out so many members."""
+    def _is_informative(self, numbers: dict[str, Any], ruled_out: Any) -> bool:
+        """Whether a bound on queries is not vacuous if a query eliminates `ruled_out` members."""
         if not ruled_out:
             return bool(numbers["K"] < numbers["N"])
         needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
@@ -222,7 +231,7 @@ class Certificate(Result):
 
     @property
     def factors(self) -> bool:
-        """Whether its members are the factors of a family's labels, which its origin names."""
+        """Whether the members are the factors of a family's labels, tabulated one by one."""
         path = (self.origin or {}).get("path", "")
         return self.spec.startswith("factors:") or self.spec == path
 
@@ -235,7 +244,7 @@ class Certificate(Result):
     def load(cls, path: str | PathLike[str]) -> "Certificate":
         """Read a certificate from a file and compute its claims again; raises DamagedFile.
 
-        That its problem is that of its spec, `check` says.
+        `hardness.check` also compares its problem with its spec.
         """
         where = Path(located("path", path))
         data = read_file(where)
@@ -246,14 +255,14 @@ class Certificate(Result):
 
     @staticmethod
     def read(data: dict[str, Any]) -> "Certificate":
-        """Read what `to_dict` wrote, and compute its claims again; raises DamagedFile."""
+        """Read a dictionary of `to_dict` and compute its claims again; raises DamagedFile."""
         require_format(data)
         try:
             proved = checker.check(data)
         except checker.Refused as reason:
             raise DamagedFile(f"a certificate is refused: {reason}") from reason
-        if wrong := _misnamed(data):
-            raise DamagedFile(f"a certificate is refused: {wrong}")
+        if fault := _origin_fault(data):
+            raise DamagedFile(f"a certificate is refused: {fault}")
         return Certificate(
             spec=data["spec"],
             problem=data["problem"],
@@ -268,17 +277,17 @@ class Certificate(Result):
         return [
             {
                 "quantity": c.quantity,
-                "value": c.shown(_brief),
+                "value": c.value_text(_brief),
                 "formula": c.formula,
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k != "upper"),
                 "known": c.kind,
-                "source": OURS.get(c.source) or Cited(c.source),
+                "source": NOT_PAPERS.get(c.source) or Cited(c.source),
             }
             for c in self.claims
         ]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
+        """Make a pandas DataFrame, one row per claim; values are exact, as texts."""
         from instances.result import frame
 
         return frame(
@@ -298,7 +307,7 @@ class Certificate(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the file that `hardness check` accepts."""
+        """Return the content of the file that `hardness check` accepts."""
         return {
             "format": checker.FORMAT,
             "spec": self.spec,
@@ -310,7 +319,7 @@ class Certificate(Result):
         }
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write a file as all results do, as .json the text of `to_json`; raises AlreadyExists."""
+        """Write the text of `to_json` to a .json file, or the table; raises AlreadyExists."""
         where = Path(located("path", path))
         if where.suffix != ".json":
             return super().save(path, force=force)
@@ -319,15 +328,15 @@ class Certificate(Result):
         return write_text(where, self.to_json() + "\n", force=force)
 
     def to_json(self) -> str:
-        """Write the text of its file: a line a field, and a line a claim."""
+        """Write the text of the certificate's file: a line for each field and each claim."""
         data = self.to_dict()
         claims = ",\n  ".join(json.dumps(claim) for claim in data.pop("claims"))
         lines = [f'"{name}": {json.dumps(part)}' for name, part in data.items()]
         return "{" + ",\n ".join([*lines, f'"claims": [\n  {claims}]']) + "}"
 
 
-def _misnamed(data: dict[str, Any]) -> str:
-    """Say what is wrong with the types of spec and origin, which the checker does not read."""
+def _origin_fault(data: dict[str, Any]) -> str:
+    """Return what is wrong with spec and origin, which the checker does not read; else ""."""
     spec, origin = data["spec"], data.get("origin")
     if not isinstance(spec, str):
         return "its spec is not one line of printable characters without spaces"
@@ -345,7 +354,7 @@ def _misnamed(data: dict[str, Any]) -> str:
 def read_file(path: Path) -> dict[str, Any]:
     """Read the JSON object of a certificate, as strictly as the checker; raises DamagedFile.
 
-    Objects of another format are read too, for whoever refuses them.
+    An object of another format is returned too: `require_format` refuses it.
     """
     content = read_bytes(path, _MOST_BYTES)
     if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
@@ -366,16 +375,16 @@ def require_format(data: dict[str, Any]) -> None:
         return
     if str(name).startswith("hardness-certificate/"):
         raise DamagedFile(
-            f"the format of a certificate must be {checker.FORMAT}, got {shown(name)}; "
+            f"the format of a certificate must be {checker.FORMAT}, got {quoted(name)}; "
             "make it again by the command that made it, as `hardness certify`"
         )
     if gone := withdrawn("format", str(name)):
         raise DamagedFile(gone)
-    raise DamagedFile(f"this is not a certificate: its format is {shown(name)}")
+    raise DamagedFile(f"this is not a certificate: its format is {quoted(name)}")
 
 
 def _brief(value: Fraction, up: bool) -> str:
     text = write(value, ratio=True)
-    if value.denominator == 1 or len(text) <= _LONG:
-        return shortened(text, _LONG)
+    if value.denominator == 1 or len(text) <= _FULL_LENGTH:
+        return shortened(text, _FULL_LENGTH)
     return f"about {brief(value, up=up)}"

@@ -1,7 +1,7 @@
-"""Certify: pose a family's problem, find the witness, and have the checker's theorems claim.
+"""Certify: pose a family's problem, find a witness, and derive claims by the checker's theorems.
 
-What is hard to find, as codes, multipliers, factors and weights, is found in the modules beside.
-What follows, `hardness.bounds.checker` computes here as it does when it checks a file.
+The other modules of this folder find the witness: codes, multipliers, factors and weights. The
+claims are computed by `hardness.bounds.checker`, by the same functions that check a file.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,18 +27,19 @@ from instances.family import Family, require
 from instances.lwe import Modular, obstacle
 from instances.spec import FAMILIES, built_in, parse
 
-_SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
+_RARE_SHARES = (2, 16, 1 << 10, 1 << 20)  # rare members get at most success / share
 _NO_SIGNS = (
     "its members are not known to take the values -1 and +1 alone, on points that are listed"
 )
-_SLOW = "takes too long"  # in what the checker says of numbers that are too large for it
+_TOO_SLOW = "takes too long"  # in the checker's refusals of numbers that are too large
 
 
 @dataclass(frozen=True, kw_only=True)
-class Posed:
-    """A problem with what is known of its members, about which any terms may be asked.
+class PosedProblem:
+    """A problem with the known facts about its members, from which claims follow for any terms.
 
-    witness: what that needs; family: of residues, whose law of a secret it has.
+    witness: the part of the witness that these facts need. family: for residues, the family with
+    the distribution of the secret.
     """
 
     spec: str
@@ -50,7 +51,7 @@ class Posed:
     origin: dict[str, Any] | None = None
 
     def certificate(self, terms: dict[str, Any], witness: dict[str, Any]) -> Certificate:
-        """Claim all that follows from a witness; raises checker.Refused."""
+        """Make the certificate of all claims that follow from a witness; raises checker.Refused."""
         claims, unproved = claims_of(
             self.problem["kind"], self.parsed, read_terms(terms), witness, self.known
         )
@@ -75,11 +76,12 @@ def certify(
 ) -> Certificate:
     """Certify correlations, dimensions, query bounds and information floor, or named learners.
 
-    Of a family by formulas if it has them; else, and of listed members, from all their values.
-    about: kernels, gradient descent, low-degree polynomials, solvers of LWE: what follows of these
-    instead. centred, progress: of listed members, as for `listed.tables_of`. Raises UsageError for
-    a family with neither, more members than are enumerated, or a draw that is not uniform; NoClaim
-    if nothing follows. [BFJKMR94, FGRVX17, CL24, Fan49, AS20, Hop18, BGMRR16]
+    A family with formulas is certified by these; any other, and listed members, by all values.
+    about: named learners (kernels, gradient descent, low-degree polynomials, solvers of LWE) to
+    certify instead. centred, progress: for listed members, see `listed.problem_of`. Raises
+    UsageError for a family without formulas and values, for too many members, and for a draw that
+    is not uniform; NoClaim if nothing follows. [BFJKMR94, FGRVX17, CL24, Fan49, AS20, Hop18,
+    BGMRR16]
 
     >>> from instances import parse
     >>> certify(parse("parity:d=1000,m=21")).value("sq-dimension")[:12]
@@ -97,10 +99,10 @@ def certify(
 
 
 def certified_problem(family: Family) -> tuple[Family, dict[str, Any]] | None:
-    """Find the family that a certificate names, and its problem; None if no theorem is about it.
+    """Return the family that a certificate names, and its problem; None if no theorem applies.
 
-    A certificate names a family of the package: one of a user's file as it is written without that
-    file. Raises UsageError for parameters of which nothing is proved.
+    A certificate names a built-in family; a user's family is named by an equal built-in one. Raises
+    UsageError for parameters about which nothing is proved.
 
     >>> from instances import parse
     >>> about, problem = certified_problem(parse("parity:d=8,m=3"))
@@ -109,29 +111,30 @@ def certified_problem(family: Family) -> tuple[Family, dict[str, Any]] | None:
     """
     about = family.certified_as()
     problem = about.problem() if built_in(about) else None
-    return (about, in_numbers(problem)) if problem else None
+    return (about, with_written_fractions(problem)) if problem else None
 
 
-def in_numbers(data: Any) -> Any:
-    """Write the fractions of a problem as a certificate holds them."""
+def with_written_fractions(data: Any) -> Any:
+    """Replace the fractions of a problem by texts, as in a certificate."""
     if isinstance(data, dict):
-        return {key: in_numbers(value) for key, value in data.items()}
+        return {key: with_written_fractions(value) for key, value in data.items()}
     if isinstance(data, list):
-        return [in_numbers(value) for value in data]
+        return [with_written_fractions(value) for value in data]
     return written(data) if isinstance(data, Fraction) else data
 
 
 def enumerated(family: Family, members: int | None = None) -> Members:
-    """List the members of a family without formulas, or some of them.
+    """List the members of a family without formulas; members: how many, None for all.
 
-    Raises UsageError for a family of which no bound is claimed, with those that have some.
+    Raises UsageError for a family without bounds; the message names families with bounds.
     """
     require_uniform(family)
     if family.hardness.evidence == "none" and not isinstance(family, Coded):
         known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
         raise UsageError(
-            f"no certificate for {family.name}: {family.hardness.why}; lower bounds by statistical "
-            f"queries are known of {', '.join(known)}, and of functions of a file of yours"
+            f"no certificate for {family.name}: {family.hardness.summary}; lower bounds by "
+            f"statistical queries are known of {', '.join(known)}, and of functions of a file of "
+            "yours"
         )
     return of_family(family, members)
 
@@ -141,11 +144,11 @@ def pose(
     success: Fraction,
     centred: bool = False,
     progress: Callable[[int], None] = lambda done: None,
-) -> Posed:
-    """Pose the problem of a family, by its formulas or its tables, and find out about its members.
+) -> PosedProblem:
+    """Pose the problem of a family, by formulas or tables, and derive the facts about its members.
 
-    success: the probability that is asked of learners, which says of how many members the law of a
-    secret is bounded. Raises UsageError.
+    success: the success probability asked of learners; the bound on the distribution of a secret
+    is chosen for it. Raises UsageError.
     """
     if isinstance(target, Members):
         return _pose_listed(target, centred, progress)
@@ -159,28 +162,33 @@ def pose(
     sets = family.hidden_sets
     if sets is not None and not sets.characters and problem["kind"] == "hidden-set":
         parsed = checker.read_problem(problem)
-        if parsed.parity:  # a profile that is a parity: its spectrum is claimed as of others
+        if parsed.parity:  # a profile that is a parity gets the claims of profiles
             witness = {"code": best_code(Johnson(problem=parsed))}
     try:
-        return _posed(family.spec, problem, witness, family=forms)
+        return _pose_problem(family.spec, problem, witness, family=forms)
     except checker.Refused as reason:
         raise UsageError(f"{family.spec}: {reason}: lower n, h or q") from reason
 
 
-def _posed(spec: str, problem: dict[str, Any], witness: dict[str, Any], **more: Any) -> Posed:
+def _pose_problem(
+    spec: str, problem: dict[str, Any], witness: dict[str, Any], **fields: Any
+) -> PosedProblem:
+    """Read a problem, derive what is known of its members, and set further fields."""
     parsed = checker.read_problem(problem)
     known = KINDS[problem["kind"]].know(parsed, witness)
-    return Posed(spec=spec, problem=problem, witness=witness, parsed=parsed, known=known, **more)
+    return PosedProblem(
+        spec=spec, problem=problem, witness=witness, parsed=parsed, known=known, **fields
+    )
 
 
-def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]) -> Posed:
-    """Pose the problem of functions, by their tables; raises UsageError."""
+def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]) -> PosedProblem:
+    """Pose the problem of listed functions by their tables; raises UsageError."""
     from hardness.bounds import listed
 
     spec, origin, problem = listed.problem_of(source, centred, progress)
     try:
         witness = listed.eigenvalue(problem)
-        return _posed(spec, problem, witness, origin=origin)
+        return _pose_problem(spec, problem, witness, origin=origin)
     except checker.Refused as reason:
         raise UsageError(
             f"{source.path}: {reason}, once the mean of the members is taken away: leave "
@@ -190,16 +198,16 @@ def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]
         raise UsageError(f"the values of {source.path} are too large: scale them down") from error
 
 
-def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
-    """Find what the claims need beyond what is known of the members."""
+def _witness(posed: PosedProblem, terms: BoundParameters) -> dict[str, Any]:
+    """Find the part of the witness that the claims need beyond `posed.witness`."""
     problem, known, kind = posed.parsed, posed.known, posed.problem["kind"]
-    if kind == "hidden-set" and known.more is not None:
+    if kind == "hidden-set" and known.products is not None:
         scheme = Johnson(problem=problem)
         multipliers = every_set(scheme, terms.gamma)
         code = posed.witness.get("code") or best_code(scheme)
         witness = {"code": code, "sda": multipliers}
         if problem.levels == 2:
-            gamma = vstat_gamma(problem, known.more, terms.vstat)
+            gamma = vstat_gamma(problem, known.products, terms.vstat)
             witness["vstat"] = every_set(scheme, gamma)
         return witness
     if kind == "residues":
@@ -211,12 +219,12 @@ def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
     if kind == "functions":
         from hardness.bounds import listed
 
-        return listed.sets_of(known.more, terms.gamma)
+        return listed.sets_of(known.products, terms.gamma)
     return {}
 
 
-def _require_dense(posed: Posed, terms: BoundParameters) -> None:
-    """Refuse a risk at which nothing follows, since a is far from uniform; raises UsageError."""
+def _require_dense(posed: PosedProblem, terms: BoundParameters) -> None:
+    """Refuse a risk at which nothing follows, as a is too far from uniform; raises UsageError."""
     least = posed.known.gram.least if posed.known.gram else Fraction(1)
     require(
         terms.risk < least,
@@ -225,18 +233,18 @@ def _require_dense(posed: Posed, terms: BoundParameters) -> None:
     )
 
 
-def pose_for_learners(target: Family | Members, success: Fraction) -> Posed:
-    """Pose a problem about which named learners may be asked; raises NoClaim, UsageError."""
+def pose_for_learners(target: Family | Members, success: Fraction) -> PosedProblem:
+    """Pose a problem for claims about named learners; raises NoClaim, UsageError."""
     if isinstance(target, Members):
-        silent = f"no claim about {target.path}"
+        no_claim = f"no claim about {target.path}"
         try:
             posed = pose(target, success)
         except UsageError as error:
-            raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
+            raise NoClaim(f"{no_claim}: {_NO_SIGNS}") from error
         if posed.known.gram is None:
-            raise NoClaim(f"{silent}: all members are the same function")
+            raise NoClaim(f"{no_claim}: all members are the same function")
         if posed.parsed.levels != 2:
-            raise NoClaim(f"{silent}: {_NO_SIGNS}")
+            raise NoClaim(f"{no_claim}: {_NO_SIGNS}")
         return posed
     forms = target.linear_forms
     if forms and (reason := obstacle(forms)):
@@ -255,52 +263,54 @@ def pose_for_learners(target: Family | Members, success: Fraction) -> Posed:
 
 
 def certify_named(
-    posed: Posed, about: Sequence[NamedLearner], terms: BoundParameters
+    posed: PosedProblem, about: Sequence[NamedLearner], terms: BoundParameters
 ) -> Certificate:
-    """Certify what follows of named learners.
+    """Certify the claims about named learners.
 
-    Those of which nothing follows are in `unproved` with the reason. Raises NoClaim if nothing
-    follows of any, UsageError for numbers out of range.
+    Learners about which nothing follows are in `unproved`, with the reason. Raises NoClaim if
+    nothing follows about any of them, and UsageError for numbers out of range.
     """
     if posed.problem["kind"] == "residues":
         _require_dense(posed, terms)
     for learner in about:
         learner.require(posed.parsed, posed.known.members)
-    asked = {learner.about: learner.numbers for learner in about}
-    data = {**terms.to_terms(), "about": asked}
+    learners = {learner.about: learner.numbers for learner in about}
+    data = {**terms.to_terms(), "about": learners}
     try:
-        if "gd" in asked and posed.known.members.law is not None:
+        if "gd" in learners and posed.known.members.law is not None:
             posed = _with_rare_members(posed, data, terms)
-        made = posed.certificate(data, posed.witness)
-    except checker.Refused as reason:
-        _require_quick(str(reason))
-        raise NoClaim(str(reason)) from reason
-    for why in made.unproved.values():
-        _require_quick(why)
-    return made
+        certificate = posed.certificate(data, posed.witness)
+    except checker.Refused as refusal:
+        _refuse_too_slow(str(refusal))
+        raise NoClaim(str(refusal)) from refusal
+    for reason in certificate.unproved.values():
+        _refuse_too_slow(reason)
+    return certificate
 
 
-def _require_quick(why: str) -> None:
-    """Refuse numbers that are too large to be computed with; raises UsageError."""
-    require(_SLOW not in why, f"{why.removeprefix('no claim: ')}: lower it")
+def _refuse_too_slow(reason: str) -> None:
+    """Raise UsageError if the checker's reason is that numbers are too large to compute with."""
+    require(_TOO_SLOW not in reason, f"{reason.removeprefix('no claim: ')}: lower it")
 
 
-def _with_rare_members(posed: Posed, data: dict[str, Any], terms: BoundParameters) -> Posed:
-    """Count the members again, by a law of which less is given away: the best of some.
+def _with_rare_members(
+    posed: PosedProblem, data: dict[str, Any], terms: BoundParameters
+) -> PosedProblem:
+    """Choose how much success probability is given up to rare members: the best of `_RARE_SHARES`.
 
-    By the success that is claimed of gradient descent; if no number of steps is asked about, half
-    of the goal's success is given away.
+    The criterion is the success probability that is claimed of gradient descent. Without a number
+    of steps there is none, and 1/2 of the goal's success is given up.
     """
-    family, tried = posed.family, []
+    family, candidates = posed.family, []
     if family is None:
         return posed
-    alone = {**data, "about": {"gd": data["about"]["gd"]}}
-    for share in _SHARES:
+    descent = {**data, "about": {"gd": data["about"]["gd"]}}
+    for share in _RARE_SHARES:
         witness = posed.witness | {"rare": secret_laws.weights(family, terms.success / share)}
-        rare = _posed(posed.spec, posed.problem, witness, family=family)
-        claims = rare.certificate(alone, witness).claims
-        most = [claim.value for claim in claims if claim.quantity == "gd-noise-success"]
-        tried.append((min(most, default=Fraction(0)), rare))
-        if not most:
+        rare = _pose_problem(posed.spec, posed.problem, witness, family=family)
+        claims = rare.certificate(descent, witness).claims
+        bounds = [claim.value for claim in claims if claim.quantity == "gd-noise-success"]
+        candidates.append((min(bounds, default=Fraction(0)), rare))
+        if not bounds:
             break
-    return min(tried, key=lambda pair: pair[0])[1]
+    return min(candidates, key=lambda pair: pair[0])[1]

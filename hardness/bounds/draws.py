@@ -1,4 +1,4 @@
-"""What bounds take for granted of a user's family: functions, listed once, drawn uniformly."""
+"""A test of what bounds assume of a user's family: functions, listed once, drawn uniformly."""
 
 import math
 from collections import Counter
@@ -12,18 +12,21 @@ from instances.family import Family
 from instances.spec import built_in
 from instances.streams import generator
 
-_ERROR = 1e-6  # the chance that a uniform draw is refused, by both tests together
-_MIN_DRAWS, _MAX_DRAWS = 5_000, 20_000  # draws: a second or two
-_REPEATED, _POINTS = 8, 1 << 12  # members, and points of each, that are asked again
+_REFUSAL_PROBABILITY = 1e-6  # of a uniform draw, by both tests together
+_MIN_DRAWS, _MAX_DRAWS = 5_000, 20_000
+_REPEATED_MEMBERS, _REPEATED_POINTS = (
+    8,
+    1 << 12,
+)  # members whose codes are computed again, and points of each
 
 
 def require_uniform(family: Family) -> None:
     """Refuse a user's family of up to 5000 listed members that are not drawn uniformly.
 
-    Nor where a member is listed twice, or is no function: a few are asked again, in another order.
-    Drawn secrets that are not listed are refused. So is a member that is drawn too seldom or too
-    often by the exact binomial law, and too few different members by McDiarmid's inequality: a
-    uniform draw is refused with probability 1e-6 at most. Raises UsageError.
+    Raises UsageError if a member is listed twice, if its codes depend on the order of points, or if
+    a drawn secret is not listed. Also if a member is drawn too seldom or too often for the binomial
+    distribution, or too few different members are drawn for McDiarmid's inequality. A uniform draw
+    is refused with probability at most 1e-6.
 
     >>> from instances import parse
     >>> require_uniform(parse("parity:d=8,m=3"))
@@ -38,7 +41,8 @@ def require_uniform(family: Family) -> None:
         listed = iter(coded.listed_members(MOST_MEMBERS))
         _require_functions(coded)
     members = {secret: i for i, secret in enumerate(listed)}
-    enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
+    # With so many draws a uniform draw almost surely gives every member.
+    enough = math.ceil(size * math.log(4 * size / _REFUSAL_PROBABILITY))
     draws = min(_MAX_DRAWS, max(_MIN_DRAWS, enough))
     rng = generator(0, "uniform", family.seed_spec)
     drawn = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
@@ -52,14 +56,15 @@ def require_uniform(family: Family) -> None:
         counts[place] += count
     tail = np.minimum(binom.cdf(counts, draws, 1 / size), binom.sf(counts - 1, draws, 1 / size))
     worst = int(tail.argmin())
-    if tail[worst] < _ERROR / (4 * size):
-        shown = str(list(list(members)[worst]))[:60]
+    if tail[worst] < _REFUSAL_PROBABILITY / (4 * size):
+        secret_text = str(list(list(members)[worst]))[:60]
         raise _refusal(
-            family, f"gives {shown} {counts[worst]} times in {draws}, not about {draws / size:.3g}"
+            family,
+            f"gives {secret_text} {counts[worst]} times in {draws}, not about {draws / size:.3g}",
         )
     different = np.count_nonzero(counts)
     expected = -size * math.expm1(draws * math.log1p(-1 / size)) if size > 1 else 1.0
-    if expected - different > math.sqrt(draws * math.log(2 / _ERROR) / 2):
+    if expected - different > math.sqrt(draws * math.log(2 / _REFUSAL_PROBABILITY) / 2):
         raise _refusal(
             family,
             f"gives {different} different members in {draws} draws, not about {expected:.0f}",
@@ -67,10 +72,10 @@ def require_uniform(family: Family) -> None:
 
 
 def _require_functions(family: Coded) -> None:
-    """Ask the first members for codes of the same points in three orders; raises UsageError."""
-    words = family.table_points(0, min(1 << family.d - 1, _POINTS))
+    """Compare codes of the same points in three orders, for a few members; raises UsageError."""
+    words = family.table_points(0, min(1 << family.d - 1, _REPEATED_POINTS))
     order = np.random.default_rng(0).permutation(len(words))
-    for secret in islice(family.listed_members(MOST_MEMBERS), _REPEATED):
+    for secret in islice(family.listed_members(MOST_MEMBERS), _REPEATED_MEMBERS):
         first, *again = (
             family.codes(secret, words[at], np.zeros(len(words), np.bool_))[np.argsort(at)]
             for at in (np.arange(len(words)), order, np.arange(len(words))[::-1])

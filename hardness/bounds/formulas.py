@@ -1,9 +1,9 @@
-"""The closed forms of claims over the parameters of a family, and the conditions that they need.
+"""Closed forms of claims in the parameters of a family, with the conditions that they need.
 
-A bound on queries is one formula of three numbers, max(0, ceil((delta N - K) / r)), and all others
-are of a few. `checker.theorem` computes them; here the same functions are called with symbols of
-sympy. What no parameter determines, as the top of a spectrum, is a named number that the
-certificate has.
+A bound on queries is one formula of three numbers, max(0, ceil((delta N - K) / r)), and the others
+depend on a few numbers too. `checker.theorem` computes them; here the same functions are called
+with symbols of sympy. A number without a closed form, such as the largest eigenvalue of a spectrum,
+becomes a named number with its value from the certificate.
 """
 
 import math
@@ -21,38 +21,38 @@ from instances.spec import built_in, kind_of, parse_stored
 if TYPE_CHECKING:
     from hardness.bounds.certificate import Certificate, Claim
 
-WHOLE = {*"dnmqhptNsT", "bits", "hard", "s_t"}  # names of integers
-_ZERO = {"eta", "epsilon", "h"}  # that may be 0
+INTEGER_NAMES = {*"dnmqhptNsT", "bits", "hard", "s_t"}  # names of integer symbols
+_MAY_BE_ZERO = {"eta", "epsilon", "h"}  # symbols that may be 0; others are positive
 _TERMS = {
     "tau": "the tolerance of STAT",
     "t": "the parameter of VSTAT",
     "epsilon": "the relative risk",
     "delta": "the success probability",
 }
-_OF_TERMS = {"risk": "epsilon", "success": "delta"}  # parameters of a claim, as symbols
+_TERM_SYMBOLS = {"risk": "epsilon", "success": "delta"}  # terms with other symbols
 
 
-class Named(NamedTuple):
-    """A name in a formula: its value in the certificate, and what it is."""
+class NamedValue(NamedTuple):
+    """A named number of a formula: its value in the certificate, and its meaning in words."""
 
     value: Fraction
     says: str
 
 
 def symbol(name: str) -> Any:
-    """Make the symbol of a name: not negative, and an integer if it counts.
+    """Make the sympy symbol of a name: positive or nonnegative, and integer for counts.
 
     >>> symbol("d").is_integer, symbol("tau").is_positive
     (True, True)
     """
     import sympy
 
-    known = {"nonnegative" if name in _ZERO else "positive": True}
-    return sympy.Symbol(name, integer=True if name in WHOLE else None, **known)
+    known = {"nonnegative" if name in _MAY_BE_ZERO else "positive": True}
+    return sympy.Symbol(name, integer=True if name in INTEGER_NAMES else None, **known)
 
 
 def relation(condition: Any) -> str:
-    """Write a relation of sympy as Python does.
+    """Write a relation of sympy in Python's syntax.
 
     >>> import sympy
     >>> relation(sympy.Ne(sympy.Symbol("q"), 2 * sympy.Symbol("p")))
@@ -65,9 +65,10 @@ def relation(condition: Any) -> str:
 class Formula:
     """The formula of a claim as an expression of sympy, over parameters, terms and named numbers.
 
-    domain: the conditions under which it holds, as relations of sympy, each with the names that
-    make it useless if they all have values. names: those in it and in its conditions. condition:
-    what is 0 if a query rules out nothing, r; None of what needs none.
+    domain: the conditions under which it holds, as relations of sympy. Each has the names of
+    numbers: if the caller gives values for all of these, the condition is not needed. names: the
+    named numbers in the formula and its conditions. condition: for bounds on queries r, which must
+    be above 0; else None.
 
     >>> import hardness
     >>> formula = formulas(hardness.certify("parity:d=24,m=3"))["sq-dimension"]
@@ -78,13 +79,13 @@ class Formula:
     claim: "Claim"
     expression: Any
     domain: dict[Any, set[str]]
-    names: dict[str, Named]
+    names: dict[str, NamedValue]
     condition: Any
 
     def at_values(self, values: dict[str, Fraction], ruled_out: bool = False) -> Fraction:
-        """Compute it at other values of names; raises LookupError outside its domain.
+        """Evaluate the formula at values of names; raises LookupError outside its domain.
 
-        ruled_out: compute r, what one query rules out, in its place.
+        ruled_out: evaluate r, the number of members that a query eliminates, instead.
         """
         point = {
             symbol(name): rational(values.get(name, named.value))
@@ -97,32 +98,33 @@ class Formula:
         return Fraction(int(value.p), int(value.q))
 
     @property
-    def symbols(self) -> dict[str, Named]:
-        """The names in its expression."""
+    def symbols(self) -> dict[str, NamedValue]:
+        """The named numbers in the expression, by name."""
         return {name: self.names[name] for name in sorted(map(str, self.expression.free_symbols))}
 
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
-    """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
+    """Return the formulas of a certificate's claims, by quantity; claims without one are absent."""
     by_quantity = {}
     for claim in certificate.claims:
-        forms = _forms(certificate, claim)
-        if (expression := forms.formula()) is not None:
-            condition = forms.sympify(forms.r()) if claim.quantity.endswith("-queries") else None
-            expression = forms.sympify(expression)
+        symbols = _symbols_of(certificate, claim)
+        if (expression := symbols.formula()) is not None:
+            needs_r = claim.quantity.endswith("-queries")
+            condition = symbols.sympify(symbols.r()) if needs_r else None
+            expression = symbols.sympify(expression)
             by_quantity[claim.quantity] = Formula(
-                claim, expression, forms.domain, forms.names, condition
+                claim, expression, symbols.domain, symbols.names, condition
             )
     return by_quantity
 
 
-class _Forms:
-    """What claims are made of, in symbols of sympy. A method is a name in forms.
+class _Symbols:
+    """The numbers of a claim as expressions of sympy: each method is a symbol of closed forms.
 
-    N, K, r: members, how many a hypothesis fits, how many a query rules out; lam, b, c, v, w: the
-    numbers of a Gram matrix, top, least, scale, moves and moves01. parameters: of the family, that
-    no others determine, with their values and what they are. names, domain: the names and the
-    conditions that a form has met.
+    N, K, r: the numbers of members, of members that a hypothesis fits, and of members that a query
+    eliminates. lam, b, c, v, w: the fields top, least, scale, moves and moves01 of a `Gram`.
+    parameters: the family's independent parameters, with values and meanings. names, domain: the
+    named numbers and the conditions that have been used so far.
     """
 
     def __init__(self, certificate: "Certificate", claim: "Claim") -> None:
@@ -132,38 +134,38 @@ class _Forms:
         self.larger, self.smaller = sympy.Max, sympy.Min
         self.equal, self.different = sympy.Eq, sympy.Ne
         self.sympify, self._log = sympy.sympify, sympy.log
-        continuum = certificate.known.members.continuum  # of which shares are not rounded
+        continuum = certificate.known.members.continuum  # its shares are not rounded
         self.floor = sympy.sympify if continuum else sympy.floor
-        self.names, self.domain = dict[str, Named](), dict[Any, set[str]]()
+        self.names, self.domain = dict[str, NamedValue](), dict[Any, set[str]]()
         self.problem, self.known, self.claim = certificate.parsed, certificate.known, claim
         self.members, self.gram = self.known.members, self.known.gram
         name = certificate.spec.partition(":")[0]
         self.family: Any = parse_stored(certificate.spec) if kind_of(name) else None
         self.parameters: dict[str, tuple[Any, str]] = self.family_parameters()
         for term, value in claim.terms.items():
-            if (symbol := _OF_TERMS.get(term, term)) in _TERMS:
+            if (symbol := _TERM_SYMBOLS.get(term, term)) in _TERMS:
                 self.parameters[symbol] = value, _TERMS[symbol]
 
     def name(self, name: str, value: Any, says: str) -> Any:
-        """A symbol, which stands for a value of the certificate."""
-        self.names[name] = Named(Fraction(value), says)
+        """Return the symbol of a named number of the certificate, and record it."""
+        self.names[name] = NamedValue(Fraction(value), says)
         return symbol(name)
 
     def need(self, condition: Any, unless: str = "") -> None:
-        """Keep a condition, unless it always holds; unless: a name whose value makes it useless."""
+        """Record a condition, unless it always holds; `unless` names a number that replaces it."""
         if (condition := self.sympify(condition)) != True:  # noqa: E712 - sympy has its own
             self.domain.setdefault(condition, set()).add(unless)
 
     def examples(self, levels: Any, needed: Any) -> Any:
-        """The least integer n of at least 0 with levels^n of at least a number."""
+        """The smallest integer n >= 0 with levels^n >= needed."""
         return self.larger(0, self.ceil(self._log(needed, levels)))
 
     def at(self, name: str) -> Any:
-        """A parameter of the family, or a term of the claim."""
+        """Return the symbol of a parameter of the family or of a term of the claim."""
         return self.name(name, *self.parameters[name])
 
     def named(self, name: str, value: Any, says: str, *more: str, only: str = "") -> Any:
-        """A number without a form: at the parameters where it has this value, all but the noise."""
+        """Return a number without closed form, valid at the present parameters, any noise."""
         usual = [p for p in self.parameters if p not in (*_TERMS, "eta", "bits")]
         for parameter in [only] if only else [*usual, *more]:
             here = rational(Fraction(self.parameters[parameter][0]))
@@ -171,43 +173,43 @@ class _Forms:
         return self.name(name, value, says)
 
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
-        """Listed functions have none."""
+        """The independent parameters: none for listed functions."""
         return {}
 
     def formula(self) -> Any:
-        """The formula of the claim; None if it has none."""
-        what, _, kind = self.claim.quantity.rpartition("-")
-        if what in ("stat", "csq", "vstat"):
+        """The expression of the claim; None if it has no closed form."""
+        oracle, _, kind = self.claim.quantity.rpartition("-")
+        if oracle in ("stat", "csq", "vstat"):
             return self.success() if kind == "success" else self.queries()
         method = getattr(type(self), self.claim.quantity.replace("-", "_"), None)
         return method(self) if method else None
 
-    # What is claimed of learners.
+    # ---- claims about learners
 
     def queries(self) -> Any:
-        self.need_even()
+        self.need_uniform()
         return theorem.least_queries(self, self.T(), self.K(), self.r())
 
     def success(self) -> Any:
-        """K / N if a query rules out nothing, and all members are as likely."""
+        """K / N, if a query eliminates no member and the members are uniform."""
         if self.members.law is not None:
             return None
-        self.need_even()
+        self.need_uniform()
         self.need(self.equal(self.r(), 0))
         return self.smaller(self.K(), self.N()) / self.N()
 
     def information_floor(self) -> Any:
-        self.need_even()
+        self.need_uniform()
         needed, fits = self.T(), self.K()
         if fits != 1 and isinstance(self.problem, HiddenSets | Functions):
             self.need(fits > 0)
         return theorem.least_examples(self, needed, fits, self.L())
 
-    def need_even(self) -> None:
-        """What keeps members as likely as each other: nothing, unless secrets have a law."""
+    def need_uniform(self) -> None:
+        """Record the conditions under which members are uniform: here, none."""
 
     def T(self) -> Any:
-        """The members that have the probability delta together."""
+        """The smallest number of members that have probability delta together."""
         if self.members.law is None or self.claim.terms["success"] == 1:
             if self.members.law is not None:
                 self.need(self.equal(self.at("delta"), 1))
@@ -216,13 +218,13 @@ class _Forms:
         return self.named("T", self.claim.numbers["T"], says, "delta")
 
     def K(self) -> Any:
-        """How many a hypothesis fits: alike floor(lam / (b - epsilon c)), or all."""
+        """The members that a hypothesis fits: alike floor(lam / (b - epsilon c)), or all."""
         gram, risk = self.gram, Fraction(self.claim.terms["risk"])
-        b, c, epsilon, none = self.b(), self.c(), self.at("epsilon"), False
+        b, c, epsilon, fits_all = self.b(), self.c(), self.at("epsilon"), False
         if gram.least != gram.scale:
-            none = gram.least <= risk * gram.scale
-            self.need(b - epsilon * c <= 0 if none else b - epsilon * c > 0)
-        if none:
+            fits_all = gram.least <= risk * gram.scale
+            self.need(b - epsilon * c <= 0 if fits_all else b - epsilon * c > 0)
+        if fits_all:
             return self.N()
         most = theorem.fitted(self, self.lam(), b, c, epsilon)
         if self.members.alike > 1:
@@ -231,7 +233,7 @@ class _Forms:
         return self.smaller(self.N(), most) if limited else most
 
     def r(self) -> Any:
-        """How many members one query rules out."""
+        """The number of members that one query eliminates."""
         numbers = self.claim.numbers
         if not self.claim.quantity.startswith("vstat"):
             return theorem.ruled_out_by_stat(self, self.v(), self.at("tau"))
@@ -242,7 +244,7 @@ class _Forms:
             return theorem.ruled_out_by_vstat(self, self.w(), self.at("t"))
         return theorem.ruled_out_by_stat(self, self.v(), 2 / self.at("t"))
 
-    # What the members and their Gram matrix are; of most families no parameters determine them.
+    # ---- members and their Gram matrix; most families have no closed forms of these
 
     def N(self) -> Any:
         return self.named("N", self.members.count, "members")
@@ -277,7 +279,7 @@ class _Forms:
         return self.faded("w_0", self.gram.moves01, "the same of values in [0, 1]")
 
     def faded(self, name: str, value: Any, says: str) -> Any:
-        """A number over (1 - 2 eta)^2, times that."""
+        """Return value / (1 - 2 eta)^2 as a named number, times (1 - 2 eta)^2."""
         if "eta" not in self.parameters:
             return self.named(name, value, says)
         noise = Fraction(self.parameters["eta"][0])
@@ -290,14 +292,14 @@ class _Forms:
         return self.constant(self.problem.levels)
 
 
-class _Places(_Forms):
-    """Places, or dimensions, of which some are hidden."""
+class _HiddenSets(_Symbols):
+    """Hidden sets and directions: coordinates, or dimensions, of which some are hidden."""
 
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         known, problem = self.family is not None and built_in(self.family), self.problem
         d, hard = (getattr(self.family if known else None, name, 0) for name in ("d", "hard"))
         places = {"d": (d, "the dimension")} if d else {"n": (problem.n, "places, or dimensions")}
-        if hard:  # noise of what has other heads beside flips no label
+        if hard:  # with random heads, the noise does not flip labels
             return {**places, "hard": (hard, "places that are hidden")}
         return {**places, "m": (problem.m, "places that are hidden, or the degree"),
                 "eta": (problem.noise, "the rate of the label noise")}  # fmt: skip
@@ -310,7 +312,7 @@ class _Places(_Forms):
         return self.binomial(n, self.at("hard" if "hard" in self.parameters else "m"))
 
 
-class _Parities(_Places):
+class _Parities(_HiddenSets):
     def lam(self) -> Any:
         return self.constant(1)
 
@@ -320,10 +322,10 @@ class _Parities(_Places):
         eta = self.at("eta") if "eta" in self.parameters else self.constant(0)
         return (1 - 2 * eta) ** 2 / 4
 
-    w, sq_dimension = v, _Places.N
+    w, sq_dimension = v, _HiddenSets.N
 
 
-class _Residues(_Forms):
+class _Residues(_Symbols):
     def family_parameters(self) -> dict[str, tuple[Any, str]]:
         problem, name = self.problem, getattr(self.family, "name", "")
         parameters: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
@@ -347,7 +349,7 @@ class _Residues(_Forms):
         return self.at("p") if "p" in self.parameters else self.q()
 
     def units(self) -> Any:
-        """How many residues mod M are units; of the entries, if these have a law."""
+        """The number of units among the values of entries, mod M."""
         if self.problem.entries is not None:
             return self.entries()[2]
         if self.problem.q % 2:
@@ -358,21 +360,21 @@ class _Residues(_Forms):
         return self.q() if self.problem.q % 2 else 2 * self.q() / self.L()
 
     def need_parity(self) -> None:
-        """q is even, or odd: most formulas are for one of these."""
+        """Record that q has its present parity, as most formulas are for one parity."""
         if not self.flips:
             self.need(self.equal(self.q() % 2, self.problem.q % 2))
 
-    def need_even(self) -> None:
-        """Entries that are not as likely as each other make vectors that are not, but of one."""
+    def need_uniform(self) -> None:
+        """Record that vectors have one entry, if entries are not uniform: else vectors are not."""
         entries, modulus = self.problem.entries or {}, self.problem.modulus
         if self.members.law is None and len(set(residues_of(entries, modulus).values())) > 1:
             self.need(self.equal(self.at("h" if self.problem.h else "n"), 1))
 
     def entries(self) -> tuple[Any, Any, Any]:
-        """How many residues mod M entries may be, how many of these are no units, and are."""
+        """The numbers of residues mod M that entries may be: all, non-units, units."""
         entries, modulus = self.problem.entries, self.problem.modulus
         if entries is None:
-            less = int(self.problem.h > 0)  # entries that are not 0 leave out one residue
+            less = int(self.problem.h > 0)  # with h, entries are not 0
             self.need_parity()
             if less:
                 self.need(self.equal(self.M(), self.q()))
@@ -385,18 +387,18 @@ class _Residues(_Forms):
         return len(residues), len(residues) - some, some
 
     def vectors(self, over_units: bool) -> Any:
-        """How many vectors mod M have a unit among their entries, or these over how many units."""
+        """The number of vectors mod M with a unit entry, divided by the units if `over_units`."""
         problem = self.problem
         if problem.entries is None and problem.h and problem.modulus < problem.q:
             says = "vectors mod M, by how many entries are not 0 mod M"
             self.need_parity()
             count = self.named("N", self.members.count, says)
             return count / self.units() if over_units and self.members.alike > 1 else count
-        whole, dull, units = self.entries()
+        values, nonunits, units = self.entries()
         if problem.h:
             self.need(self.at("h") > 0)
         k = self.at("h" if problem.h else "n")
-        total = _power(whole, k) - _power(dull, k)
+        total = _power(values, k) - _power(nonunits, k)
         total = self.binomial(self.at("n"), k) * total if problem.h else total
         single = isinstance(units, int) and units == 1
         return total / units if over_units and not single else total
@@ -415,7 +417,7 @@ class _Residues(_Forms):
     orthogonal_members = N
 
     def _density(self) -> tuple[Any, Any]:
-        """The least and the most density of a, against uniform."""
+        """The smallest and the largest density of a relative to the uniform distribution."""
         if self.problem.q % 2 == 0:
             return self.constant(1), self.constant(1)
         n, q, whole = self.at("n"), self.q(), 2 ** self.at("bits")
@@ -456,26 +458,26 @@ class _Residues(_Forms):
         unlike = self.vectors(over_units=True)
         if self.problem.q % 2 == 0:
             return unlike
-        least, most = self._density()
-        return self.smaller(unlike, self.floor((most + least) / (most - least)))
+        low, high = self._density()
+        return self.smaller(unlike, self.floor((high + low) / (high - low)))
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """A power of at least 1; of 0 and 1 these."""
+    """Return base^exponent for an exponent of at least 1; 0 and 1 are returned as they are."""
     return base if isinstance(base, int) and base <= 1 else base**exponent
 
 
-_KINDS = {"residues": _Residues, "direction": _Places, "functions": _Forms}
+_SYMBOLS_BY_KIND = {"residues": _Residues, "direction": _HiddenSets, "functions": _Symbols}
 
 
 def rational(value: Fraction) -> Any:
-    """Turn a fraction into a number of sympy."""
+    """Convert a fraction to a rational of sympy."""
     import sympy
 
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def _forms(certificate: "Certificate", claim: "Claim") -> _Forms:
+def _symbols_of(certificate: "Certificate", claim: "Claim") -> _Symbols:
     kind = certificate.problem["kind"]
-    hidden = _Places if certificate.known.more else _Parities
-    return (hidden if kind == "hidden-set" else _KINDS[kind])(certificate, claim)
+    hidden = _HiddenSets if certificate.known.products else _Parities
+    return (hidden if kind == "hidden-set" else _SYMBOLS_BY_KIND[kind])(certificate, claim)

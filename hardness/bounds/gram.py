@@ -1,8 +1,8 @@
-"""Correlations of members: as certificates have them, and sampled by one Gram matrix.
+"""Correlations of members: certified ones, and samples of one Gram matrix.
 
-A member is a function of a point. A correlation is the mean of the product of two members, each of
-mean square 1; members of hidden sets and of LWE-style families less their mean, as certificates
-take them.
+A member is a function of a point. A correlation is the mean of the product of two members, each
+scaled to mean square 1. As in certificates, members of hidden sets and of LWE-style families are
+taken without their mean.
 """
 
 import math
@@ -31,27 +31,26 @@ from instances.spec import built_in
 from instances.streams import BitStream, generator, key
 
 Array = NDArray[np.float64]
-Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at which members differ
+Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, where members differ
 Progress = Callable[[int], None]
 
-_NUMBERS = 1 << 23  # of all members at once: 64 MiB
-_POINTS = 1 << 16  # points at once
-_EVERY = 1 << 28  # values of all members on all points that are enumerated: a minute at most
-_TRIES = 10_000  # draws for each different member
-_CLASS_TRIES = 40  # the same, where it is not known how many there are
-_UNIT = 2.0**-53
-_NONE = 1e-9  # a norm that is rounding
-_OPEN = "inputs with z_0 = -1"
+_BATCH_NUMBERS = 1 << 23  # values of all members in a batch: 64 MiB
+_BATCH_POINTS = 1 << 16  # points in a batch
+_ENUMERATED_VALUES = 1 << 28  # of all members on all points: more are not enumerated
+_DRAWS_PER_MEMBER = 10_000  # draws for each member that is wanted
+_DRAWS_PER_CLASS = 40  # draws for each class of secrets, of which there may be fewer
+_ROUNDING = 2.0**-53  # relative, of one float64 operation
+_INFORMATIVE = "inputs with z_0 = -1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sample:
-    """Members, points on which they are compared, and what is known of them.
+    """Members, the points on which they are compared, and their known correlations.
 
-    values: points -> numbers (M, columns), as many columns a point. largest: no member has a larger
-    norm at a point. unit: their mean is 0 and their mean square 1. certified: (M, M), and how it is
-    `known`. bias: what points that are not quite uniform add to a correlation. stated: a file says
-    that no member is larger than `largest`, and samples cannot show it.
+    values: maps points to values (M, points * columns). largest: a bound on the norm of a member at
+    a point. unit: whether members have mean 0 and mean square 1. certified: exact correlations
+    (M, M), and how they are `known`. bias: the error of a correlation from points that are not
+    exactly uniform. stated: whether `largest` is only stated by a file. where: what points are.
     """
 
     spec: str
@@ -65,28 +64,29 @@ class Sample:
     known: Literal["certified", "enumerated"] = "certified"
     bias: float = 0.0
     stated: bool = False
-    where: str = _OPEN
+    where: str = _INFORMATIVE
 
     def named(self, i: int) -> str:
-        """Name a member in a message."""
+        """Name member i in a message."""
         return f"member {i} ({str(self.members[i])[:60]})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledGram:
-    """Sampled correlations of some members, all known to within `radius` at once.
+    """Sampled correlations of members, with one confidence for all entries.
 
-    With probability at least `confidence` every entry is within `radius` of the correlation:
-    Hoeffding's inequality and a union bound over the M(M+1)/2 entries.
+    With probability at least `confidence` every entry is within `radius` of the true correlation,
+    by Hoeffding's inequality and a union bound over the M(M+1)/2 entries. samples: points drawn.
+    used: points at which members differ.
     """
 
     members: tuple[Any, ...]
     gram: Array
     radius: float
     confidence: float
-    samples: int  # drawn
-    used: int  # at which members differ
-    condition: str = ""  # of members, under which the confidence holds
+    samples: int
+    used: int
+    condition: str = ""  # on members, under which the confidence holds
     inequality: str = "Hoeffding, union bound over all entries"
 
 
@@ -100,23 +100,23 @@ def sampled(
 ) -> SampledGram:
     """Estimate the correlations of all pairs of members from points of the sample. [Hoe63]
 
-    Raises UsageError where no point shows anything, where a norm may be 0, and for a value above
-    the bound; TooLarge.
+    Raises UsageError if members differ at no point, if a norm may be 0, and for a value above
+    `largest`; TooLarge.
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be between 0 and 1, got {confidence}")
     size, largest = len(sample.members), sample.largest
-    products, most, used = _products(sample, sample.draw, samples, progress)
+    products, norms, used = _sum_products(sample, sample.draw, samples, progress)
     if not used:
         raise UsageError(f"none of {samples} {sample.where} shows anything: raise --samples")
-    # Of means of numbers in [-b, b], all within b times this at once; and rounding.
+    # With the confidence, all means of numbers in [-b, b] are within b * share; then rounding.
     share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / used)
-    off = largest**2 * (share + 4 * used * sample.columns * _UNIT)
+    off = largest**2 * (share + 4 * used * sample.columns * _ROUNDING)
     gram, radius = products / used, off + sample.bias
     if not sample.unit:
-        if most.max() > largest * (1 + 1e-9):
+        if norms.max() > largest * (1 + 1e-9):
             raise UsageError(
-                f"{sample.named(int(most.argmax()))} has the value {most.max():g}, above the "
+                f"{sample.named(int(norms.argmax()))} has the value {norms.max():g}, above the "
                 f"bound {largest:g}: say in the file what they are at most, as bound = ..."
             )
         if (least := np.diagonal(gram).min()) <= off:
@@ -125,7 +125,7 @@ def sampled(
                 f"{least:.4g}, known to within {off:.4g}, so it may be 0: raise the samples or "
                 "leave it out"
             )
-        gram, radius = _normalised(gram), _spread(gram, off)
+        gram, radius = _normalised(gram), _normalised_radius(gram, off)
     return SampledGram(
         members=sample.members,
         gram=gram,
@@ -140,18 +140,18 @@ def sampled(
     )
 
 
-def _products(
+def _sum_products(
     sample: Sample, draw: Draw, count: int, progress: Progress = lambda done: None
 ) -> tuple[Array, Array, int]:
-    """Add up the products of all pairs (M, M), of signs by their bits.
+    """Sum the products of all pairs of members over points: (M, M); signs use packed bits.
 
-    Returns the largest norm of each member at a point (M,) too, and how many points there were.
+    Also returns the largest norm of each member at a point (M,), and the number of points.
     """
-    size, wide = len(sample.members), sample.columns
+    size, columns = len(sample.members), sample.columns
     require_gram(size)
     products, largest, used = np.zeros((size, size)), np.zeros(size), 0
     upper = np.zeros((size, size), np.int64)
-    chunk = max(64, min(_POINTS, _NUMBERS // (size * wide)))
+    chunk = max(64, min(_BATCH_POINTS, _BATCH_NUMBERS // (size * columns)))
     for start in range(0, count, chunk):
         points = draw(start, min(chunk, count - start))
         progress(min(chunk, count - start))
@@ -160,26 +160,26 @@ def _products(
         used += len(points)
         values = sample.values(points)
         if (np.abs(values) == 1).all():
-            add_sign_gram(tokens.pack(values), len(points) * wide, upper)
-            np.maximum(largest, math.sqrt(wide), out=largest)
+            add_sign_gram(tokens.pack(values), len(points) * columns, upper)
+            np.maximum(largest, math.sqrt(columns), out=largest)
             continue
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             products += values @ values.T
-            norms = np.linalg.norm(values.reshape(size, len(points), wide), axis=2)
+            norms = np.linalg.norm(values.reshape(size, len(points), columns), axis=2)
         np.maximum(largest, norms.max(axis=1), out=largest)
     return products + upper + np.triu(upper, 1).T, largest, used
 
 
-def enumerated(sample: Sample, every: Draw, n: int) -> Sample:
-    """Compute correlations and norms over all 2^n points, which `every` lists, if not too many."""
-    if sample.columns * len(sample.members) << n > _EVERY:
+def enumerated(sample: Sample, all_points: Draw, n: int) -> Sample:
+    """Compute correlations and norms over all 2^n points, if these are not too many."""
+    if sample.columns * len(sample.members) << n > _ENUMERATED_VALUES:
         return sample
-    products, largest, used = _products(sample, every, 1 << n)
+    products, largest, used = _sum_products(sample, all_points, 1 << n)
     squares = np.diagonal(products) / used
     if wrong := [i for i, square in enumerate(squares) if not 0 < square < math.inf]:
-        none = "the norm 0: it correlates with nothing"
-        why = "squares that overflow" if squares[wrong[0]] else none
-        raise UsageError(f"{sample.named(wrong[0])} has {why}")
+        zero = "the norm 0: it correlates with nothing"
+        reason = "squares that overflow" if squares[wrong[0]] else zero
+        raise UsageError(f"{sample.named(wrong[0])} has {reason}")
     norms, raw = np.sqrt(squares), sample.values
     return replace(
         sample,
@@ -193,17 +193,17 @@ def enumerated(sample: Sample, every: Draw, n: int) -> Sample:
 
 
 def _normalised(gram: Array) -> Array:
-    """Divide by the norms: 1 on the diagonal."""
+    """Divide a Gram matrix by the norms, so that its diagonal is 1."""
     norms = np.sqrt(np.diagonal(gram))
     out = gram / np.outer(norms, norms)
     np.fill_diagonal(out, 1.0)
     return np.asarray(out)
 
 
-def _spread(gram: Array, radius: float) -> float:
-    """How far the true correlations may be from those of `gram`, each entry within a radius.
+def _normalised_radius(gram: Array, radius: float) -> float:
+    """Bound the error of normalised correlations if each entry of `gram` is within `radius`.
 
-    Interval arithmetic: entry / (norm norm), each of the three at the end that is worst.
+    Interval arithmetic for entry / (norm * norm): each of the three is taken at its worst end.
     """
     norms = np.diagonal(gram)
     least, most = np.sqrt(norms - radius), np.sqrt(norms + radius)
@@ -212,11 +212,11 @@ def _spread(gram: Array, radius: float) -> float:
     high = np.minimum(np.where(high > 0, high / smallest, high / largest), 1.0)
     low = np.maximum(np.where(low < 0, low / smallest, low / largest), -1.0)
     off = np.maximum(high - correlations, correlations - low)
-    np.fill_diagonal(off, 0.0)  # 1, whatever the norm is
-    return float(off.max()) * (1 + 1e-12) + 8 * _UNIT
+    np.fill_diagonal(off, 0.0)  # exactly 1 for any norm
+    return float(off.max()) * (1 + 1e-12) + 8 * _ROUNDING
 
 
-# What is sampled
+# ---- samples of families and listed members
 
 
 def of_family(
@@ -226,10 +226,10 @@ def of_family(
     secret: Secret | None = None,
     stored: Draw | None = None,
 ) -> Sample:
-    """Choose members of a family, `secret` first, and points: stored ones, or fresh by the seed.
+    """Choose members of a family, `secret` first, and points: stored ones, or drawn by the seed.
 
-    stored: start, count -> tokens as the family draws them: packed words where labels are codes.
-    Raises UsageError for real labels on tokens of any length.
+    stored: maps start, count to tokens, packed words for families with codes. Raises UsageError for
+    real labels on tokens of unbounded length.
 
     >>> from instances import parse
     >>> sample = of_family(parse("parity:d=8,m=2"), members=4, seed=0)
@@ -260,7 +260,7 @@ def of_family(
 
 
 def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:
-    """Correlate hidden sets: exactly by how many elements two of them share.
+    """Make a sample of hidden sets; two sets correlate by the number of elements they share.
 
     >>> from instances import parse
     >>> family = parse("profile:g=majority,d=8,m=3")
@@ -271,7 +271,7 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
         family.require_member(secret)
     scheme = Johnson.family(family)
     shares = [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)]
-    table = _unit(np.array([float(v) for v in family.values]), shares)
+    table = _standardised(np.array([float(v) for v in family.values]), shares)
     masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(len(members), -1)
     by_overlap = np.array([float(c / scheme.norm) for c in scheme.correlations])
 
@@ -305,8 +305,8 @@ def count_common_ones(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> N
 
 
 def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sample:
-    """Functions E[Y|X] of <a, s> mod q, independent in pairs where a is uniform."""
-    table = _unit(np.asarray(family.response), np.full(family.q, 1 / family.q))
+    """Make a sample of functions E[Y|X] of <a, s> mod q, pairwise independent for uniform a."""
+    table = _standardised(np.asarray(family.response), np.full(family.q, 1 / family.q))
     weights = np.stack([family.weights(s) for s in members]).astype(np.float64)
     density = pose(family, Fraction(1)).known.gram
 
@@ -327,16 +327,16 @@ def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sampl
     )
 
 
-def _unit(table: Array, shares: ArrayLike) -> Array:
-    """The values of a table less their mean, over their norm: exactly -1 and +1 if so many are."""
+def _standardised(table: Array, shares: ArrayLike) -> Array:
+    """Subtract the mean of a table and divide by the norm; a balanced one becomes exactly +-1."""
     if len(set(table.tolist())) == 2 and np.dot(shares, table == table.min()) == 0.5:
         return np.where(table == table.min(), -1.0, 1.0)
-    less = table - np.dot(shares, table)
-    return np.asarray(less / math.sqrt(np.dot(shares, less**2)))
+    centred = table - np.dot(shares, table)
+    return np.asarray(centred / math.sqrt(np.dot(shares, centred**2)))
 
 
 def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
-    """Correlate the factors of labels by their formula, as they are."""
+    """Make a sample of the factors of labels, by their formula, without subtracting a mean."""
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
         clean = np.zeros(len(words), np.bool_)
@@ -347,10 +347,9 @@ def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
 
 
 def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Draw | None) -> Sample:
-    """Correlate the signs that examples show of members, or the outputs of layers.
+    """Make a sample of the hidden signs of members, or of the outputs of their layers.
 
-    Given which signs are shown products are bounded. Raises UsageError for outputs of which tokens
-    have no largest length.
+    Raises UsageError for layers on tokens of unbounded length, as products are then unbounded.
     """
     dense, signs = require_dense(family), family.hidden_signs
     fresh = stored or (lambda start, count: dense.inputs(seed, "verify", start, count))
@@ -374,13 +373,13 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
         )
 
     def values(x: NDArray[Any]) -> NDArray[Any]:
-        shown = np.stack([signs(s, x)[:, 0] for s in members])
-        if not (np.abs(shown) == 1).all():
+        by_member = np.stack([signs(s, x)[:, 0] for s in members])
+        if not (np.abs(by_member) == 1).all():
             raise ToolkitError(
                 f"{family.spec[:200]}: `hidden_signs` must be -1 or +1, and 0 on the same examples "
                 "for every member"
             )
-        return shown
+        return by_member
 
     def draw(start: int, count: int) -> NDArray[Any]:
         x = fresh(start, count)
@@ -398,7 +397,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
 
 
 def of_members(family: Members, seed: int = 0) -> Sample:
-    """Correlate functions or layers on uniform signs; over all of these where they are few.
+    """Make a sample of listed functions or layers on uniform signs, enumerated if these are few.
 
     Raises UsageError for a norm of 0.
     """
@@ -420,7 +419,7 @@ def of_members(family: Members, seed: int = 0) -> Sample:
     )
 
 
-# Which members
+# ---- the choice of members
 
 
 def different(
@@ -430,20 +429,20 @@ def different(
     first: Secret | None = None,
     forms: Modular | None = None,
 ) -> tuple[Secret, ...]:
-    """Draw different secrets, `first` first; all of them where there are no more.
+    """Draw `members` different secrets, or all if there are fewer, with `first` in front.
 
-    forms: of whose secrets one of those that are alike is enough; how many of these there are is
-    not known, and all that many draws give are taken.
+    forms: for LWE-style families; of secrets with the same `representative` only one is taken. The
+    number of such classes is unknown, so a bounded number of draws may give fewer members.
     """
     rng = generator(seed, "members", family.seed_spec)
-    alike = partial(representative, forms) if forms else tuple
+    class_of = partial(representative, forms) if forms else tuple
     wanted = members if forms or family.size is None else min(members, family.size)
-    secrets: dict[Secret, Secret] = {alike(first): first} if first else {}
-    for _ in range((_CLASS_TRIES if forms else _TRIES) * wanted):
+    secrets: dict[Secret, Secret] = {class_of(first): first} if first else {}
+    for _ in range((_DRAWS_PER_CLASS if forms else _DRAWS_PER_MEMBER) * wanted):
         if len(secrets) >= wanted:
             break
         secret = family.draw(rng)
-        secrets.setdefault(alike(secret), secret)
+        secrets.setdefault(class_of(secret), secret)
     if len(secrets) < wanted and not forms:
         raise ToolkitError(
             f"{family.spec[:200]}: draws give {len(secrets)} different members, not {wanted}: fix "
@@ -453,9 +452,9 @@ def different(
 
 
 def representative(family: Modular, secret: Secret) -> Secret:
-    """Return what alike secrets have in common, and no others: a multiple with an entry of 1.
+    """Return the multiple of a secret mod M whose first unit entry is 1.
 
-    The labels of secrets that are not alike are independent where a is uniform.
+    Labels of secrets with different representatives are independent for uniform a.
 
     >>> from instances import parse
     >>> family = parse("lwr:n=3,q=8,p=2,secret=ternary")

@@ -1,11 +1,11 @@
-"""Hidden sets: the spectrum of all members, codes among them, multipliers for every set of them.
+"""Witnesses for hidden sets: the spectrum of all members, codes, and multipliers for SDA.
 
-The inner product of two m-subsets of n places depends on how many they share alone, so that the
-Gram matrix of all members has the eigenspaces of the Johnson scheme. A code, of members any two of
-which share few places, is what SQ-DIM needs from below. SDA(gamma) over all subsets [FGRVX17] is
-the largest q up to N such that every set of at least N/q members has average correlation at most
-gamma; Delsarte's linear program [Del73] bounds how large others are. The checker checks both.
-Members are less the mean of their label. docs/mathematics.md has the proofs.
+The inner product of two m-subsets of n places depends only on how many places they share, so the
+Gram matrix of all members has the eigenspaces of the Johnson scheme. A lower bound on SQ-DIM needs
+a code: members of which any two share few places. SDA(gamma) over all subsets [FGRVX17] is the
+largest q up to N such that every set of at least N/q members has average correlation at most gamma.
+Delsarte's linear program [Del73] bounds the size of sets above gamma. The checker checks both.
+Members are taken without the mean of their label. docs/mathematics.md has the proofs.
 """
 
 import itertools
@@ -22,14 +22,16 @@ from hardness.bounds.checker.theorem import sda
 from hardness.bounds.simplex import maximise
 from instances.sets import Symmetric
 
-_LISTED, _GREEDY = 2048, 3000  # sets that are listed, members that a greedy search looks at
-_FIELD = 10**6  # the largest field that the checker takes
-_MANY, _FEW = 48, 32
+_MOST_LISTED, _MOST_CANDIDATES = 2048, 3000  # sets in a listed code; members in a greedy search
+_LARGEST_FIELD = 10**6  # the largest that the checker accepts
+_LARGE_M, _KEPT_INEQUALITIES = 48, 32  # above this m, only so many inequalities are used
 
 
 @dataclass(frozen=True, kw_only=True)
 class Johnson:
-    """Inner products by overlap t = 0 .. m, and eigenvalues on V_0 .. V_r, r = min(m, n-m).
+    """Inner products of members by overlap t = 0 .. m, and eigenvalues on V_0 .. V_r.
+
+    r = min(m, n-m); V_k are the eigenspaces of the Johnson scheme.
 
     >>> majority = Johnson.of_values([1, 1, -1, -1], n=7)
     >>> [float(c) for c in majority.correlations], [float(v) for v in majority.eigenvalues]
@@ -40,26 +42,26 @@ class Johnson:
 
     @staticmethod
     def of_values(values: Sequence[Fraction | int], n: int) -> "Johnson":
-        """Take the profile g(0) .. g(m) on n places."""
+        """Make the scheme of a profile g(0) .. g(m) on n places."""
         g = tuple(map(Fraction, values))
         return Johnson(problem=HiddenSets(n=n, m=len(g) - 1, g=g, noise=Fraction(0)))
 
     @staticmethod
     def family(family: Symmetric) -> "Johnson":
-        """Take a family's members, noise aside."""
+        """Make the scheme of a family's members, without noise."""
         return Johnson.of_values([Fraction(v) for v in family.values], family.d - 1)
 
     @cached_property
     def correlations(self) -> list[Fraction]:
-        """The inner products of two members, by how many places they share."""
+        """The inner products of two members, by the number of places they share: m + 1."""
         return overlaps(self.problem)[0]
 
     @cached_property
     def eigenvalues(self) -> list[Fraction]:
-        """The eigenvalues of the Gram matrix; of one member it is its norm."""
-        one = self.problem.m == self.problem.n
+        """The eigenvalues of the Gram matrix; for a single member its squared norm."""
+        single = self.problem.m == self.problem.n
         c = self.correlations
-        return c[-1:] if one else hidden_sets.eigenvalues(self.problem, c)
+        return c[-1:] if single else hidden_sets.eigenvalues(self.problem, c)
 
     @property
     def size(self) -> int:
@@ -73,17 +75,17 @@ class Johnson:
 
     @property
     def average(self) -> Fraction:
-        """The average of c over all ordered pairs of members, equal ones among them."""
+        """The average of c over all ordered pairs of members, pairs of equal ones included."""
         return self.eigenvalues[0] / self.size
 
     @property
     def spread(self) -> Fraction:
-        """The largest eigenvalue once the mean over all members is taken away."""
+        """The largest eigenvalue after the mean over all members is subtracted."""
         return max(self.eigenvalues[1:], default=Fraction(0))
 
 
 def best_code(scheme: Johnson) -> dict[str, Any]:
-    """Find N' members, as many as we can, of correlation at most 1/N': the witness of a code.
+    """Find many members, N', with pairwise correlation at most 1/N': the witness of a code.
 
     >>> best_code(Johnson.of_values([1 if 2 * h <= 20 else -1 for h in range(21)], n=1000))
     {'overlap': 0, 'size': '50', 'sets': 'disjoint'}
@@ -92,7 +94,7 @@ def best_code(scheme: Johnson) -> dict[str, Any]:
     for t, c in enumerate(scheme.correlations[:-1]):
         cap = min(scheme.size, math.floor(scheme.norm / c) if c else scheme.size)
         if cap < 2:
-            break  # correlations grow with t, so caps fall
+            break  # correlations increase with t, so caps decrease
         codes = _codes(scheme.problem.n, scheme.problem.m, t, cap)
         best = max(best, *((size, t, sets) for size, sets in codes), key=lambda code: code[0])
     size, overlap, sets = best
@@ -100,24 +102,24 @@ def best_code(scheme: Johnson) -> dict[str, Any]:
 
 
 def _codes(n: int, m: int, t: int, cap: int) -> Iterator[tuple[int, Any]]:
-    """Codes of up to `cap` sets of pairwise overlap at most t: how many, and which."""
+    """List codes of up to `cap` sets of pairwise overlap at most t: their size, and the sets."""
     if t == m - 1:
         yield min(cap, math.comb(n, m)), "all"
         return
-    most = min(cap, n // m)
-    yield most, "disjoint"
-    field = next((q for q in range(min(n // m, _FIELD), max(m, 2) - 1, -1) if prime(q)), 0)
+    largest = min(cap, n // m)
+    yield largest, "disjoint"
+    field = next((q for q in range(min(n // m, _LARGEST_FIELD), max(m, 2) - 1, -1) if prime(q)), 0)
     if field and t:
         size = min(cap, field ** (t + 1))
         yield size, {"field": field}
-        most = max(most, size)
-    if most < cap and math.comb(n, m) <= _GREEDY:
-        sets = _greedy(n, m, t, min(cap, _LISTED))
+        largest = max(largest, size)
+    if largest < cap and math.comb(n, m) <= _MOST_CANDIDATES:
+        sets = _greedy(n, m, t, min(cap, _MOST_LISTED))
         yield len(sets), sets
 
 
 def _greedy(n: int, m: int, t: int, cap: int) -> list[list[int]]:
-    """Take sets in lexicographic order while they fit."""
+    """Choose sets in lexicographic order, each if it overlaps all chosen ones by at most t."""
     chosen = list[set[int]]()
     for candidate in map(set, itertools.combinations(range(n), m)):
         if len(chosen) < cap and all(len(candidate & other) <= t for other in chosen):
@@ -126,14 +128,14 @@ def _greedy(n: int, m: int, t: int, cap: int) -> list[list[int]]:
 
 
 def every_set(scheme: Johnson, gamma: Fraction) -> dict[str, Any]:
-    """Bound how large a set of average correlation above gamma is: the multipliers that show it.
+    """Find multipliers which show that no set of `enough` members or more is above gamma.
 
-    No set of `enough` members or more has one. inner: multipliers of Delsarte's inequalities;
-    average: of the average; caps: of the valencies.
+    That is, no such set has an average correlation above gamma. inner: multipliers of Delsarte's
+    inequalities. average: of the bound on the average. caps: of the bounds by valencies.
     """
     m, rank = scheme.problem.m, len(scheme.eigenvalues) - 1
-    if m > _MANY:  # leaving inequalities out keeps the bound valid, and the rationals short
-        rank = min(rank, _FEW)
+    if m > _LARGE_M:  # leaving inequalities out keeps the bound valid, and the rationals short
+        rank = min(rank, _KEPT_INEQUALITIES)
     inner, weight, caps = [Fraction(0)] * rank, Fraction(0), [Fraction(0)] * m
     mean, enough = scheme.average / scheme.norm, 1
     if gamma < 1:
@@ -158,7 +160,7 @@ def every_set(scheme: Johnson, gamma: Fraction) -> dict[str, Any]:
 
 
 def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
-    """Bound SDA over all subsets from below, at each gamma."""
+    """Return lower bounds on SDA over all subsets, one for each gamma."""
     scheme, values = Johnson.family(family), list[int]()
     for gamma in gammas:
         witness = every_set(scheme, gamma)

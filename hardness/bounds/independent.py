@@ -1,9 +1,9 @@
 """SQ-DIM of listed members: the largest N' such that N' of them are pairwise within 1/N'.
 
-For each pair its cap is the largest N' at which one set may hold both, floor(1/|correlation|). At
-N' the members that may be together are a graph: an edge where the cap is at least N'. SQ-DIM is the
-largest N' whose graph has a clique of N' vertices; a colouring of the graph by fewer colours than
-N' shows that there is none.
+The cap of a pair is the largest N' for which one set may contain both, floor(1/|correlation|). For
+each N' there is a graph on the members, with an edge if the cap is at least N'. SQ-DIM is the
+largest N' whose graph has a clique of N' vertices. A colouring of the graph with fewer colours than
+N' shows that it has none.
 """
 
 import itertools
@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Caps = NDArray[np.int64]
-_EXACT = 120  # members among which a largest clique is searched for
-_CLIQUES = 10_000  # that are looked at: of some graphs there are 3^(members/3)
-_SLOW = 200  # members up to which the better, slower colouring is tried
+_SEARCHED_MEMBERS = 120  # up to which a largest clique is searched
+_MOST_CLIQUES = 10_000  # that are enumerated: some graphs have 3^(members/3)
+_DSATUR_MEMBERS = 200  # up to which the better, slower colouring is tried
 
 
 def pair_caps(products: NDArray[Any]) -> Caps:
-    """Compute the caps of integer inner products (M, M): 1..M, M on the diagonal.
+    """Compute the caps from integer inner products: (M, M), values 1..M, M on the diagonal.
 
     >>> pair_caps(np.array([[9, 3, 0], [3, 9, 3], [0, 3, 4]])).tolist()
     [[3, 3, 3], [3, 3, 2], [3, 2, 3]]
@@ -42,10 +42,10 @@ def pair_caps(products: NDArray[Any]) -> Caps:
 
 
 def independent_members(products: NDArray[Any]) -> dict[str, Any]:
-    """Find many members within one over their number, and few classes of members that are not.
+    """Find the witness of SQ-DIM: a large set of nearly orthogonal members, and an upper bound.
 
-    The witness of SQ-DIM: `chosen`, ascending, and at most `upper` classes of members of which any
-    two have a cap of at most `upper`.
+    chosen: members, ascending, pairwise within one over their number. classes: at most `upper`
+    classes of all members, in each of which any two have a cap of at most `upper`.
 
     >>> independent_members(np.array([[9, 3, 0], [3, 9, 3], [0, 3, 4]]))
     {'chosen': [0, 1], 'classes': [[0], [1, 2]], 'upper': 2}
@@ -65,9 +65,10 @@ def independent_members(products: NDArray[Any]) -> dict[str, Any]:
 
 
 def largest_set(members: int, together: Callable[[int], list[int]]) -> list[int]:
-    """Find many members that may be in one set of their number; together: tries a number.
+    """Find a large set of members that fit together, by bisection over its size.
 
-    A set of N' within 1/N' holds one of N'-1 within 1/(N'-1): sizes are bisected.
+    together: maps a size to members that may be in one set of that size. A set of N' within 1/N'
+    contains one of N'-1 within 1/(N'-1), so bisection applies.
 
     >>> largest_set(9, lambda size: list(range(min(size, 5))))
     [0, 1, 2, 3, 4]
@@ -75,25 +76,25 @@ def largest_set(members: int, together: Callable[[int], list[int]]) -> list[int]
     best, high = [0], members
     while len(best) < high:
         size = (len(best) + high + 1) // 2
-        tried = together(size)[:size]
-        best, high = (tried, high) if len(tried) == size else (best, size - 1)
+        candidate = together(size)[:size]
+        best, high = (candidate, high) if len(candidate) == size else (best, size - 1)
     return best
 
 
 def _graph(near: NDArray[np.bool_]) -> nx.Graph:
-    """Members, with an edge between two that are near."""
+    """Make the graph of members, with an edge for each pair in `near`."""
     return nx.from_numpy_array(near & ~np.eye(len(near), dtype=np.bool_))
 
 
 def _clique(near: NDArray[np.bool_], size: int) -> list[int]:
-    """Find members that may all be in one set of a size, or as many as are seen.
+    """Find a clique of `size` members, or the largest that is found.
 
-    Of few members the largest clique is among the first `_CLIQUES`, where there are no more.
+    For few members maximal cliques are enumerated, the first `_MOST_CLIQUES` of them.
     """
     best = grown_clique(near, size)
-    if len(near) > _EXACT:
+    if len(near) > _SEARCHED_MEMBERS:
         return best
-    for clique in itertools.islice(nx.find_cliques(_graph(near)), _CLIQUES):
+    for clique in itertools.islice(nx.find_cliques(_graph(near)), _MOST_CLIQUES):
         if len(best) >= size:
             break
         best = max(best, clique, key=len)
@@ -101,9 +102,9 @@ def _clique(near: NDArray[np.bool_], size: int) -> list[int]:
 
 
 def grown_clique(near: NDArray[np.bool_], size: int) -> list[int]:
-    """Take members that are near all that were taken before, from every start: the best of these.
+    """Find a large clique greedily: first by degree, then from every member as a start.
 
-    Not by networkx, whose approximation takes minutes of some thousand members.
+    The approximation of networkx takes minutes for a thousand members.
 
     >>> grown_clique(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.bool_), 2)
     [0, 1]
@@ -127,9 +128,10 @@ def grown_clique(near: NDArray[np.bool_], size: int) -> list[int]:
 
 
 def _colouring(graph: nx.Graph, size: int) -> list[list[int]]:
-    """Put members into few classes of such as may not be in one set: fewer than a size, or more."""
+    """Colour the graph with few colours, if possible fewer than `size`: the classes of members."""
     best: list[list[int]] = [[v] for v in graph]
-    strategies = ["largest_first", "smallest_last", *(["DSATUR"] if len(graph) <= _SLOW else [])]
+    strategies = ["largest_first", "smallest_last"]
+    strategies += ["DSATUR"] * (len(graph) <= _DSATUR_MEMBERS)
     for strategy in strategies:
         if len(best) < size:
             break

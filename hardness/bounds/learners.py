@@ -1,6 +1,6 @@
-"""Learners that certificates speak of by their numbers: kernels, noisy descent, low degree, LWE.
+"""Named learners of certificates, by their numbers: kernels, noisy descent, low degree, LWE.
 
-What follows of them is computed by the checker. docs/named-mathematics.md has the proofs.
+The checker computes the bounds on them. docs/named-mathematics.md has the proofs.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from instances.family import require
 from instances.numbers import write
 from instances.parameters import Range, declared
 
-_CALLED = {"std": "noise-std"}  # what the terms of a certificate call a number
-_WHOLE = Range(1, words="an integer of at least 1")
+_TERM_NAMES = {"std": "noise-std"}  # names in a certificate, if they differ
+_POSITIVE_INTEGER = Range(1, words="an integer of at least 1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedLearner:
-    """A learner by its numbers, each an integer or an exact rational, or None.
+    """A class of learners, given by numbers: integers, exact rationals, or None.
 
     Raises UsageError for numbers out of range.
     """
@@ -28,33 +28,35 @@ class NamedLearner:
     about: ClassVar[str]  # "kernel", "gd", "low-degree" or "lwe"
 
     def __post_init__(self) -> None:
-        kind: Any = type(self)  # of which mypy asks no hash
+        kind: Any = type(self)  # `Any`, as mypy misses that a class can be hashed
         for name, allowed in declared(kind).items():
-            value, called = getattr(self, name), _CALLED.get(name, name)
+            value, term = getattr(self, name), _TERM_NAMES.get(name, name)
             exact = value is None or isinstance(value, Fraction | int)
-            require(exact, f"{called} must be an integer or an exact rational, got {value}")
-            require(value is None or value in allowed, allowed.refusal(called, value))
+            require(exact, f"{term} must be an integer or an exact rational, got {value}")
+            require(value is None or value in allowed, allowed.refusal(term, value))
 
     @property
     def numbers(self) -> dict[str, str]:
-        """Its numbers, as the terms of a certificate have them."""
-        named = {_CALLED.get(name, name): value for name, value in vars(self).items()}
+        """The numbers that are set, as texts, by their names in a certificate."""
+        named = {_TERM_NAMES.get(name, name): value for name, value in vars(self).items()}
         return {name: written(value) for name, value in named.items() if value is not None}
 
     def require(self, problem: Any, members: Members) -> None:
-        """Refuse numbers that do not go with a problem; raises UsageError."""
+        """Refuse numbers that do not fit a problem; raises UsageError. Here: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel(NamedLearner):
-    """Regression on `features` functions of the tokens, chosen without labels; None for any number.
+    """Regression on `features` functions of the tokens, chosen without labels.
+
+    features: None to ask only how many are needed.
 
     Raises UsageError below 1.
     """
 
     about: ClassVar[str] = "kernel"
 
-    features: Annotated[int | None, _WHOLE] = None
+    features: Annotated[int | None, _POSITIVE_INTEGER] = None
 
     def require(self, problem: Any, members: Members) -> None:
         """Refuse more features than members; raises UsageError."""
@@ -67,11 +69,11 @@ class Kernel(NamedLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyDescent(NamedLearner):
-    """Steps of any rule, each of which sees one mean gradient with normal noise on each coordinate.
+    """Descent by any rule; each step sees one mean gradient with normal noise on each coordinate.
 
-    clip: the norm of each example's gradient at most; std: standard deviation of the noise, without
-    which one exact mean of a function of its choice can name the member; steps: None if only the
-    number that is needed is asked for. Raises UsageError for numbers out of range.
+    clip: the largest norm of an example's gradient. std: the standard deviation of the noise;
+    without noise one exact mean of a chosen function can identify the member. steps: None to ask
+    only how many are needed. Raises UsageError for numbers out of range.
 
     >>> import hardness
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
@@ -85,26 +87,26 @@ class NoisyDescent(NamedLearner):
 
     clip: Annotated[Fraction, Range(above=0, about="what bounds the norm of a gradient")]
     std: Annotated[Fraction, Range(above=0, about="the noise, as an exact mean names the member,")]
-    steps: Annotated[int | None, _WHOLE] = None
+    steps: Annotated[int | None, _POSITIVE_INTEGER] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LowDegree(NamedLearner):
     """Polynomials of degree <= `degree` in `examples` examples, each monomial on `sample_degree`.
 
-    The degree counts bits of z and the label's unknown part; examples: None where only the number
-    that is needed is asked for; sample_degree: how many different examples a monomial may look at,
-    None for any number. Raises UsageError out of range.
+    The degree counts bits of z and the label's unknown part. examples: None to ask only how many
+    are needed. sample_degree: the number of different examples in a monomial, None for any. Raises
+    UsageError out of range.
     """
 
     about: ClassVar[str] = "low-degree"
 
-    degree: Annotated[int, _WHOLE]
+    degree: Annotated[int, _POSITIVE_INTEGER]
     examples: Annotated[int | None, Range(1, 10**1000, words="an integer from 1 to 10^1000")] = None
-    sample_degree: Annotated[int | None, _WHOLE] = None
+    sample_degree: Annotated[int | None, _POSITIVE_INTEGER] = None
 
     def require(self, problem: Any, members: Members) -> None:
-        """Refuse a degree beyond that of the examples; raises UsageError."""
+        """Refuse a degree above that of any polynomial in the examples; raises UsageError."""
         if self.examples is None:
             return
         require(
@@ -112,17 +114,19 @@ class LowDegree(NamedLearner):
             f"sample_degree must be at most the {self.examples} examples, got {self.sample_degree}",
         )
         if isinstance(problem, HiddenSets):
-            most = self.examples * (problem.m + 1)
+            largest = self.examples * (problem.m + 1)
             require(
-                self.degree <= most,
-                f"degree must be at most examples * (m + 1) = {most}, got {self.degree}: "
+                self.degree <= largest,
+                f"degree must be at most examples * (m + 1) = {largest}, got {self.degree}: "
                 "the ratio has no parts of a higher degree",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chain(NamedLearner):
-    """A learner of `examples` examples as a solver of LWE with errors of at most `bound`. [BGMRR16]
+    """The reduction from a learner with `examples` examples to a solver of LWE. [BGMRR16]
+
+    bound: the largest absolute error of the LWE samples.
 
     Raises UsageError below 1.
 
@@ -137,5 +141,5 @@ class Chain(NamedLearner):
 
     about: ClassVar[str] = "lwe"
 
-    examples: Annotated[int, _WHOLE]
+    examples: Annotated[int, _POSITIVE_INTEGER]
     bound: Annotated[int, Range(1, about="error_bound")]

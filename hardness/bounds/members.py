@@ -1,4 +1,4 @@
-"""Members that are given one by one: functions of a file, a folder of layers, tables of factors."""
+"""Members listed one by one: functions of a file, a folder of layers, tables of factors."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -16,33 +16,33 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.listedfunctions import NAME, Functions, ListedFunctions, fits_name
+from instances.listedfunctions import NAME_TEXT, Functions, ListedFunctions, fits_name
 from instances.spec import built_in, functions_of, resolve
 
-_ENDINGS = (".npz", ".safetensors")
-_MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
+_LAYER_SUFFIXES = (".npz", ".safetensors")
+_LISTED_SECRETS = 1 << 20  # up to which all are listed, to choose some by name
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Members:
-    """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
+    """Finitely many functions on the uniform cube {-1,+1}^n, with `outputs` numbers at a point.
 
-    spec: how they are called, where they have a name of their own. evaluate_member: a member by
-    its place, and points (count, n), int8 -> (count * outputs,), real numbers. bound: of the norm
-    of its outputs at any point. The inner product is E sum over outputs of the products.
-    whole_size: of a larger family from which these are chosen by `least_names`.
+    spec: their name, if they have one. evaluate_member: maps the index of a member and points
+    (count, n), int8, to real numbers (count * outputs,). bound: on the norm of the outputs at a
+    point. The inner product is E of the sum over outputs of the products. family_size: the size of
+    the family from which `choose_by_names` chose these members; None if they are all.
     """
 
     kind: Literal["functions", "layers", "factors"]
-    path: str  # of the file and what it gives, or of the folder: its last name
-    sha256: str  # of the file's text, or of the layers
+    path: str  # file name and name in the file, or the name of the folder
+    sha256: str  # of the file, or of the layers
     names: tuple[str, ...]
     d: int
     n: int
     outputs: int
     bound: float
     evaluate_member: Callable[[int, NDArray[np.int8]], NDArray[Any]]
-    whole_size: int | None = None
+    family_size: int | None = None
     spec: str = ""
 
     def evaluate(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -51,17 +51,17 @@ class Members:
 
     @property
     def label(self) -> str:
-        """What names the family before it is evaluated; its points are drawn by it."""
+        """A name of the family that needs no evaluation; the points depend on it."""
         size = len(self.names)
         return f"{self.kind}:d={self.d},members={size},path={self.path},sha256={self.sha256}"
 
 
-def least_names(names: Sequence[str], members: int | None) -> list[int]:
-    """Choose members by the SHA-256 of their names, the least ones, in the order given; or all.
+def choose_by_names(names: Sequence[str], members: int | None) -> list[int]:
+    """Choose the members whose names have the smallest SHA-256; return indices in order.
 
-    Raises UsageError for more than there are.
+    members: how many; None for all. Raises UsageError for more than there are.
 
-    >>> least_names(["a", "b", "c"], 2)
+    >>> choose_by_names(["a", "b", "c"], 2)
     [1, 2]
     """
     if members is None:
@@ -73,11 +73,11 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
 
 
 def read_members(text: str, members: int | None = None, count: int | None = None) -> Members | None:
-    """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
+    """Read functions `path.py:Name` or a folder of layers; None for other specs and instances.
 
-    A SPEC of functions that were named before is one of them. members: how many functions are
-    chosen, by `least_names`; count: or layers, where there are more.
-    Raises UsageError, DamagedFile.
+    The spec of functions that were named before is accepted too. members: how many functions
+    `choose_by_names` chooses. count: at most so many functions or layers. Raises UsageError,
+    DamagedFile.
 
     >>> read_members("parity:d=8,m=3") is None
     True
@@ -91,14 +91,14 @@ def read_members(text: str, members: int | None = None, count: int | None = None
     path = Path(text.strip() or "?")
     try:
         folder = path.is_dir() and not (path / "instance.json").exists()
-    except (OSError, ValueError):  # too long, or a character that no path may have
+    except (OSError, ValueError):  # the name is too long, or has an invalid character
         return None
     return layers(path, count) if folder else None
 
 
 def functions(source: Functions, members: int | None = None) -> Members:
-    """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
-    chosen = least_names(source.names, members)
+    """Make members of a user's functions: all, or as many as `members` by `choose_by_names`."""
+    chosen = choose_by_names(source.names, members)
 
     for i in chosen:
         source.require_pointwise(i)
@@ -113,16 +113,16 @@ def functions(source: Functions, members: int | None = None) -> Members:
         bound=source.bound,
         evaluate_member=lambda member, x: source.values(chosen[member], x),
         spec=source.name,
-        whole_size=None if len(chosen) == len(source.names) else len(source.names),
+        family_size=None if len(chosen) == len(source.names) else len(source.names),
     )
 
 
 def of_family(family: Family, members: int | None = None) -> Members:
-    """Make a family of the factors of all members' labels, or of so many chosen by `least_names`.
+    """Make members of the factors of a family's labels: all, or `members` by `choose_by_names`.
 
-    Functions of a user are themselves. Else a member is a function of z_1 .. z_(d-1) by its table,
-    named by its secret. Raises UsageError where the family has no such tables, or its members
-    cannot be listed; TooLarge where they do not fit.
+    A user's functions are returned as they are. Else a member is a function of z_1 .. z_(d-1),
+    given by its table and named by its secret. Raises UsageError if the family has no such
+    tables, or its members cannot be listed; TooLarge if the tables do not fit in memory.
 
     >>> from instances import parse
     >>> of_family(parse("parity:d=5,m=2")).names[:2]
@@ -131,18 +131,18 @@ def of_family(family: Family, members: int | None = None) -> Members:
     if isinstance(family, ListedFunctions):
         return functions(family.listed, members)
     coded = family.factor or family.refuse("factor")
-    secrets = coded.listed_members(_MOST_SECRETS)
+    secrets = coded.listed_members(_LISTED_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
     if not all(map(fits_name, names)) or len(set(names)) < len(names):
         raise UsageError(
             f"{family.spec[:200]}: its secrets are the names of its members, and as text "
-            f"each must be different and {NAME}: write them as short tuples of integers"
+            f"each must be different and {NAME_TEXT}: write them as short tuples of integers"
         )
-    chosen = least_names(names, members)
+    chosen = choose_by_names(names, members)
     if len(chosen) > MEMBERS:
         raise UsageError(too_many(len(chosen), MEMBERS))
     require_memory(9 * len(chosen) << coded.d - 1, f"the tables of {len(chosen)} members")
-    tables = [_compact(coded.factor_table(secrets[i])) for i in chosen]
+    tables = [_as_int8(coded.factor_table(secrets[i])) for i in chosen]
 
     def evaluate(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
         return tables[i][(z < 0) @ (1 << np.arange(coded.d - 1))]
@@ -157,13 +157,13 @@ def of_family(family: Family, members: int | None = None) -> Members:
         outputs=1,
         bound=max(float(np.abs(table).max()) for table in tables),
         evaluate_member=evaluate,
-        whole_size=None if len(chosen) == len(names) else len(names),
+        family_size=None if len(chosen) == len(names) else len(names),
         spec="" if built_in(family) else family.spec,
     )
 
 
 def too_many(members: int, limit: int) -> str:
-    """Say that members are too many, and what to do."""
+    """Say that there are too many members, and what to do."""
     return (
         f"members must be at most {limit} in a certificate, got {members}; --members {limit} "
         "certifies the uniform draw from those that their names choose"
@@ -171,21 +171,21 @@ def too_many(members: int, limit: int) -> str:
 
 
 def digest_of(names: Sequence[str], problem: dict[str, Any]) -> str:
-    """Compute the SHA-256 of the names and tables of listed functions, which names them."""
+    """Compute the SHA-256 of the names and tables of listed functions, for their spec."""
     return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
-def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
+def _as_int8(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
     small = table.astype(np.int8)
     return small if (small == table).all() else table
 
 
 def layers(folder: Path, count: int | None = None) -> Members:
-    """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile.
+    """Make members of the layers in a folder; raises UsageError, DamagedFile.
 
-    count: how many are chosen, by `least_names`, where there are more.
+    count: at most so many layers, chosen by `choose_by_names`.
     """
-    paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
+    paths = sorted(p for p in folder.iterdir() if p.suffix in _LAYER_SUFFIXES and p.is_file())
     if not paths:
         raise UsageError(
             f"{folder} holds neither layers (*.safetensors, *.npz, as AttentionLayer.save writes "
@@ -193,9 +193,9 @@ def layers(folder: Path, count: int | None = None) -> Members:
         )
     for path in paths:
         if not fits_name(path.name):
-            raise UsageError(f"{path!r}: a name is {NAME}: rename it")
+            raise UsageError(f"{path!r}: a name is {NAME_TEXT}: rename it")
     if count and len(paths) > count:
-        paths = [paths[i] for i in least_names([path.name for path in paths], count)]
+        paths = [paths[i] for i in choose_by_names([path.name for path in paths], count)]
     read = [load_layer(p) for p in paths]
     for path, layer in zip(paths, read, strict=True):
         if layer.d != read[0].d:
@@ -233,8 +233,9 @@ def layers(folder: Path, count: int | None = None) -> Members:
 def norm_bound(layer: AttentionLayer) -> float:
     """Bound the norm of a layer's output (2, d) on two tokens of -1 and +1.
 
-    A row is sum_i p_i W_i with p_i a mix of the tokens: its entries are at most 1 in size, or for
-    linear heads at most the sum of the row's two weights, each at most the sum of all |Theta_i|.
+    A row of the output is sum_i p_i W_i, where p_i is a combination of the tokens. Entries of p_i
+    are at most 1 in size for softmax heads. For linear heads they are at most the sum of two
+    attention weights, each of which is at most the sum of all entries |Theta_i|.
 
     >>> round(norm_bound(AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])), 6)
     2.0

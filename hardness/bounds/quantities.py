@@ -1,4 +1,4 @@
-"""What is claimed, in words, and which bounds say nothing."""
+"""Claimed quantities in words, and which bounds are trivial (vacuous)."""
 
 import re
 from fractions import Fraction
@@ -7,20 +7,20 @@ from typing import Any
 from instances.numbers import brief, parse, write
 from instances.result import Math
 
-WORD = "vacuous"
-_LONG = 16  # characters of a number that is written in full
+VACUOUS = "vacuous"
+_FULL_LENGTH = 16  # characters of a number that is written in full
 _BRACKETS = {"floor": "⌊⌋", "ceil": "⌈⌉", "sqrt": ("√(", ")")}
 _LATEX = {"⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "·": r" \cdot ",
           "√": r"\surd ", "...": r"\ldots "}  # fmt: skip
-# By what a quantity's name ends with, the largest bound from below that says nothing: any learner
-# asks or sees something, takes a step, has a feature; and of queries and examples one more rules
-# out nothing but learners that ask, or look, once.
-_NEEDED = {"-queries": 2, "-floor": 2, "-steps": 1, "-features": 1}
+# By the end of a quantity's name, the largest lower bound that is trivial. Every learner asks a
+# query, sees an example, takes a step or has a feature; and a bound of 2 queries or examples only
+# excludes learners that use one.
+_VACUOUS_UP_TO = {"-queries": 2, "-floor": 2, "-steps": 1, "-features": 1}
 NONE_ENOUGH = "none enough"
 
 
 def is_upper(quantity: str) -> bool:
-    """Whether what is claimed of a quantity bounds it from above: it is rounded up.
+    """Return whether a claim bounds its quantity from above, so that it is rounded up.
 
     >>> is_upper("stat-success"), is_upper("stat-queries")
     (True, False)
@@ -31,18 +31,18 @@ def is_upper(quantity: str) -> bool:
 
 
 def bound(quantity: str, value: int | None) -> str:
-    """Write what is certified of a quantity, or that it is vacuous; None: no number is enough.
+    """Write a certified bound, or that it is vacuous; value None means that no number is enough.
 
     >>> bound("stat-queries", 455), bound("stat-queries", 2), bound("stat-queries", None)
     ('455', 'vacuous', 'none enough')
     """
     if value is None:
         return NONE_ENOUGH
-    return WORD if vacuous(quantity, value) else brief(value, 3)
+    return VACUOUS if vacuous(quantity, value) else brief(value, 3)
 
 
 def chance(value: str) -> str:
-    """Write a claimed probability p/q; a long q rounded down, so the probability up.
+    """Write a claimed probability p/q; a long q is rounded down, so that p/q is rounded up.
 
     >>> chance("1/969"), chance("1/15509838039038279729")
     ('1/969', '1/1.55e19')
@@ -52,11 +52,11 @@ def chance(value: str) -> str:
 
 
 def vacuous(quantity: str, value: Fraction | int) -> bool:
-    """Return whether a bound says nothing, by its quantity and its value, 0 or more, as in a claim.
+    """Return whether a claimed bound is trivial, by its quantity and its value.
 
-    Queries and examples that are needed are vacuous up to 2, steps and features up to 1, a
-    probability of success and an advantage from 1 on, an error at 0. Dimensions, members and
-    correlations bound no learner, and are never vacuous.
+    Lower bounds on queries and examples are vacuous up to 2, on steps and features up to 1, on an
+    error at 0. Upper bounds on a success probability or an advantage are vacuous from 1 on.
+    Dimensions, members and correlations bound no learner, and are never vacuous.
 
     >>> vacuous("stat-queries", 2), vacuous("stat-queries", 3), vacuous("sq-dimension", 1)
     (True, False, False)
@@ -69,17 +69,17 @@ def vacuous(quantity: str, value: Fraction | int) -> bool:
         return value >= 1
     if quantity.endswith(("-error", "-probability")):
         return value == 0
-    return any(value <= most for end, most in _NEEDED.items() if quantity.endswith(end))
+    return any(value <= limit for end, limit in _VACUOUS_UP_TO.items() if quantity.endswith(end))
 
 
 def shown_number(value: Fraction | int) -> str:
-    """Write a number, a long one by its first digits and ... after them.
+    """Write a number; a long one by its first digits, followed by three dots.
 
     >>> shown_number(Fraction(2, 3)), shown_number(10**50), shown_number(Fraction(10**50, 3))
     ('2/3', '1.00...e50', '3.33333...e+49')
     """
     text = write(value := Fraction(value), ratio=True)
-    if len(text) <= _LONG:
+    if len(text) <= _FULL_LENGTH:
         return text
     text = brief(int(value), 3) if value.denominator == 1 else brief(value)
     head, _, exponent = text.partition("e")
@@ -87,9 +87,9 @@ def shown_number(value: Fraction | int) -> str:
 
 
 def put_in(form: str, numbers: dict[str, Any], value: Fraction) -> Math | None:
-    """Put numbers in a closed form, to be read; None if it has words, or none or a rounded number.
+    """Insert numbers into a closed form, for people; None if words or a rounded number remain.
 
-    A maximum with 0 is left out if the value is not 0.
+    None too if nothing was inserted. A maximum with 0 is left out if the value is not 0.
 
     >>> numbers = {"success": Fraction(2, 3), "N": 1771, "K": 1, "r": 25}
     >>> formula = put_in("max(0, ceil((success N - K) / r))", numbers, Fraction(48))

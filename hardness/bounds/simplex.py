@@ -1,7 +1,7 @@
 """A linear program over the rationals, solved exactly.
 
-Programs of multipliers have coefficients from 1 to 1e40 and beyond, where float64 solvers return
-wrong bases. Few variables, so a dense tableau of exact rationals is fast enough.
+The programs of multipliers have coefficients from 1 to 1e40 and beyond, for which float64 solvers
+return wrong bases. They have few variables, so a dense tableau of rationals is fast enough.
 """
 
 from collections.abc import Sequence
@@ -31,28 +31,29 @@ def maximise(
 
     right must be nonnegative, so that x = 0 is feasible. The multipliers y, w >= 0 satisfy
     sum_k y_k rows[k][i] + w_i >= objective[i] for every i, and sum_k y_k right[k] + sum_i w_i is
-    the value. Pivots go by the largest coefficient, and by Bland's rule after a degenerate one, so
-    it ends.
+    the value. A pivot has the largest coefficient, or follows Bland's rule after a degenerate
+    pivot; so the method ends.
 
-    >>> found = maximise([3, 2], [[2, 1]], [2])
-    >>> found.value, found.x
+    >>> solution = maximise([3, 2], [[2, 1]], [2])
+    >>> solution.value, solution.x
     (Fraction(7, 2), [Fraction(1, 2), Fraction(1, 1)])
     """
     count, last = len(objective), len(rows) + len(objective)
     lines: list[list[Any]] = [[*row, most] for row, most in zip(rows, right, strict=True)]
     lines += [[int(i == j) for j in range(count)] + [1] for i in range(count)]
     lines.append([*objective, 0])
-    # A line is a basic variable in terms of those that are not, one a column: x first, then slacks.
+    # A line writes a basic variable in the nonbasic ones, which are the columns. Variables are
+    # numbered: first x, then the slacks.
     table = fmpq_mat(last + 1, count + 1, [rational(v) for line in lines for v in line])
-    column, basis, careful = list(range(count)), list(range(count, count + last)), False
+    column, basis, degenerate = list(range(count)), list(range(count, count + last)), False
     while rising := [c for c in range(count) if table[last, c] > 0]:
-        if careful:
+        if degenerate:
             enter = min(rising, key=lambda c: column[c])
         else:
             enter = max(rising, key=lambda c: table[last, c])
-        stops = [k for k in range(last) if table[k, enter] > 0]  # its cap is one
+        stops = [k for k in range(last) if table[k, enter] > 0]  # never empty, as x <= 1
         step, _, leave = min((table[k, count] / table[k, enter], basis[k], k) for k in stops)
-        careful = step == 0
+        degenerate = step == 0
         pivot = table[leave, enter]
         down = fmpq_mat(last + 1, 1, [table[k, enter] for k in range(last + 1)])
         across = fmpq_mat(1, count + 1, [table[leave, c] / pivot for c in range(count + 1)])

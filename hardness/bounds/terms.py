@@ -1,4 +1,4 @@
-"""What a bound is about: the oracle's tolerance, and what the learner has to achieve."""
+"""The parameters of a bound: the oracle's tolerance, and the goal of the learner."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,11 +14,11 @@ _SHARE, _WHOLE = Range(above=0, most=1), Range(1)
 
 @dataclass(frozen=True, kw_only=True)
 class BoundParameters:
-    """What a bound is about: the oracle's tolerance, and what the learner has to achieve.
+    """The parameters of a bound: the oracle's tolerance, and the goal of the learner.
 
-    tau: tolerance of STAT; vstat: parameter t of VSTAT; risk: relative risk that the hypothesis may
-    have at most; success: probability, over the learner's coins and the member, of reaching it;
-    gamma: the average correlation of unit-norm members that SDA is about. Raises UsageError out of
+    tau: tolerance of STAT. vstat: parameter t of VSTAT. risk: the relative risk that the learner
+    must reach. success: the probability of reaching it, over the learner's randomness and the
+    member. gamma: the average correlation of unit-norm members in SDA. Raises UsageError out of
     range.
 
     >>> BoundParameters(risk=Fraction(1, 10)).success
@@ -41,12 +41,12 @@ class BoundParameters:
         require_declared(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the terms: rationals as strings."""
+        """Return the parameters for JSON, with rationals as strings."""
         exact = {name: str(getattr(self, name)) for name in _RATIONAL}
         return {**exact, "vstat": self.vstat}
 
     def to_terms(self) -> dict[str, Any]:
-        """Write them as a certificate has them.
+        """Return the parameters under the names of a certificate's terms, as strings.
 
         >>> BoundParameters().to_terms()["t"]
         '100'

@@ -1,6 +1,6 @@
-"""Verification: sampled correlations beside certified ones, and the real layer against the formula.
+"""Verification: sampled correlations compared with certified ones, and layers with formulas.
 
-Nothing here trusts a certificate: labels are evaluated by their formula, and the layer as a layer.
+Nothing here trusts a certificate: labels are evaluated by their formula, and layers as layers.
 """
 
 import math
@@ -21,24 +21,25 @@ from instances.family import Family, Secret
 from instances.files import Folder
 from instances.result import Result, TableRow
 
-_SHOWN = 5  # pairs
-_READ = 1 << 20  # stored tokens
-_LAYERS = 4
-_LAYER_TOKENS = 1024
-_LAYER_BYTES = 1 << 28
-_FLOPS = 5e9
+_REPORTED_PAIRS = 5  # of members whose correlations disagree most
+_READ_EXAMPLES = 1 << 20  # stored examples that are read at once
+_CHECKED_MEMBERS = 4  # whose layers are compared with the formula
+_CHECKED_EXAMPLES = 1024  # on at most so many examples
+_LAYER_BYTES = 1 << 28  # larger layers are not built
+_MOST_FLOPS = 5e9  # of the comparison with layers
 
 
-def _plain(member: Any) -> Any:
-    """Write a secret as a list, and a name as it is."""
+def _as_json(member: Any) -> Any:
+    """Write a member for JSON: a secret as a list, a name as it is."""
     return list(member) if isinstance(member, tuple) else member
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerCheck:
-    """The real layer against the formula, on some members and inputs; 0 members: it is too large.
+    """The layer compared with the formula on some members and inputs; 0 members if it is too large.
 
-    error: the largest absolute difference, at the worst member; tolerance: what rounding allows.
+    error: the largest absolute difference, found at `worst_member`. tolerance: the difference that
+    rounding allows.
     """
 
     members: int = 0
@@ -49,13 +50,13 @@ class LayerCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether they are the same but for rounding."""
+        """Whether layer and formula differ only by rounding."""
         return self.error <= self.tolerance
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredCheck:
-    """Stored labels against the formula: how many are different; allowed: as noise explains."""
+    """Stored labels compared with the formula: how many differ, and how many noise allows."""
 
     examples: int
     different: int
@@ -63,43 +64,43 @@ class StoredCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether noise explains all differences, with the confidence."""
+        """Whether noise explains all differences, with the stated confidence."""
         return self.different <= self.allowed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification(Result):
-    """What sampling shows about members, compared with what is certified.
+    """Sampled correlations of members, compared with certified or enumerated ones.
 
-    largest: the largest correlation of two different members in size, sampled, and certified or
-    over all points (`known`), where it is; worst: the largest difference of both. dimension:
-    members of which any two have a correlation of at most 1/N in size, N being their number, with
-    the confidence: the empirical SQ dimension, which bounds no number of queries.
+    largest: the largest |correlation| of two different members, sampled, and exact if it is known,
+    by a certificate or by enumeration (`known`). worst: the largest difference between a sampled
+    and an exact correlation. dimension: N members with pairwise |correlation| at most 1/N, with the
+    confidence. Their number is the empirical SQ dimension, which bounds no number of queries.
     """
 
     spec: str
-    confidence: float  # of everything statistical here at once
+    confidence: float  # of all statistical statements together
     gram: SampledGram
-    where: str  # points are
+    where: str  # what points are
     largest: tuple[float, float | None]
     known: Literal["certified", "enumerated"]
     worst: float | None = None
-    disagreeing: tuple[dict[str, Any], ...] = ()  # the worst few pairs of members, in numbers
+    disagreeing: tuple[dict[str, Any], ...] = ()  # the pairs that disagree most
     disagreements: int = 0
     dimension: tuple[Any, ...]
     layer: LayerCheck | None = None
     stored: StoredCheck | None = None
-    unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
+    unchecked: int = 0  # stored labels that were not checked, as the folder has no secret part
 
     @property
     def pairs(self) -> int:
-        """How many correlations there are, those of members with themselves among them."""
+        """The number of correlations, including those of members with themselves."""
         size = len(self.gram.members)
         return size * (size + 1) // 2
 
     @property
     def agrees(self) -> bool:
-        """Whether everything agrees."""
+        """Whether correlations, layer and stored labels all agree."""
         checks = [check.agrees for check in (self.layer, self.stored) if check]
         return not self.disagreements and all(checks)
 
@@ -144,7 +145,7 @@ class Verification(Result):
             "disagreeing_pairs": list(self.disagreeing),
             "sq_dimension": {
                 "empirical": len(self.dimension),
-                "members": list(map(_plain, self.dimension)),
+                "members": list(map(_as_json, self.dimension)),
                 "confidence": self.confidence,
                 "bounds_queries": False,
             },
@@ -154,7 +155,7 @@ class Verification(Result):
         }
 
     def require(self) -> None:
-        """Raise Refuted, with what disagrees, unless everything agrees."""
+        """Raise Refuted unless everything agrees; the message names the disagreement."""
         if self.disagreeing:
             worst = self.disagreeing[0]
             raise Refuted(
@@ -187,25 +188,25 @@ def verify(
 ) -> Verification:
     """Sample the correlations of `members` members and check the layer of a few of them.
 
-    With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
-    secret is one of the members, and its stored labels are compared with the formula.
+    With a folder, its stored tokens are the sample (at most `samples` of them), its secret is one
+    of the members, and its stored labels are compared with the formula.
     """
     each, checks = confidence, dict[str, Any]()
     if isinstance(source, Members):
         sample = of_members(source, seed)
     else:
-        own = folder.hidden.secret if folder and folder.hidden else None
+        secret = folder.hidden.secret if folder and folder.hidden else None
         stored = _stored_tokens(folder) if folder and folder.count else None
         samples = min(samples, folder.count) if folder and folder.count else samples
-        sample = of_family(source, members, seed, own, stored)
-        if own and (source if isinstance(source, Coded) else require_dense(source)).error_rate:
-            each = 1 - (1 - confidence) / 2  # of two statements in one verdict
+        sample = of_family(source, members, seed, secret, stored)
+        if secret and (source if isinstance(source, Coded) else require_dense(source)).error_rate:
+            each = 1 - (1 - confidence) / 2  # of each of two statements
         checks = {
             "layer": check_layer(source, sample, samples, seed, stored)
             if source.layer_heads
             else None,
-            "stored": check_stored(folder, own, each) if folder and own else None,
-            "unchecked": folder.count if folder and not own else 0,
+            "stored": check_stored(folder, secret, each) if folder and secret else None,
+            "unchecked": folder.count if folder and not secret else 0,
         }
     gram = sampled(sample, samples, each, progress)
     return Verification(
@@ -221,24 +222,24 @@ def verify(
 
 
 def _compared(gram: SampledGram, certified: NDArray[np.float64] | None) -> dict[str, Any]:
-    """Say what is largest, and how far sampled correlations are from certified ones."""
-    apart = np.triu(np.abs(gram.gram), k=1).max()
+    """Compare sampled with certified correlations: the fields of a Verification, by name."""
+    largest = np.triu(np.abs(gram.gram), k=1).max()
     if certified is None:
-        return {"largest": (float(apart), None)}
+        return {"largest": (float(largest), None)}
     off = np.triu(np.abs(gram.gram - certified))
     wrong = np.argwhere(off > gram.radius)
-    order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
+    order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_REPORTED_PAIRS]
     pairs = [
         {
-            "first": _plain(gram.members[i]),
-            "second": _plain(gram.members[j]),
+            "first": _as_json(gram.members[i]),
+            "second": _as_json(gram.members[j]),
             "certified": float(certified[i, j]),
             "sampled": float(gram.gram[i, j]),
         }
         for i, j in wrong[order]
     ]
     return {
-        "largest": (float(apart), float(np.triu(np.abs(certified), k=1).max())),
+        "largest": (float(largest), float(np.triu(np.abs(certified), k=1).max())),
         "worst": float(off.max()),
         "disagreeing": tuple(pairs),
         "disagreements": len(wrong),
@@ -246,7 +247,7 @@ def _compared(gram: SampledGram, certified: NDArray[np.float64] | None) -> dict[
 
 
 def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ...]:
-    """Find N members of which any two have |correlation| + radius at most 1/N, for a large N.
+    """Find N members with pairwise |correlation| + radius at most 1/N, for a large N.
 
     >>> dimension(np.array([[1, 0.1, 0.4], [0.1, 1, 0.1], [0.4, 0.1, 1]]), 0.1)
     (0, 1)
@@ -257,21 +258,21 @@ def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ..
     return tuple(largest_set(size, lambda number: grown_clique(caps >= number, number)))
 
 
-# The layer, and what a folder holds
+# ---- layers and stored labels
 
 
 def _stored_tokens(folder: Folder) -> Draw:
-    """The tokens of a folder: shards are read in long runs, the sampling asks for short ones."""
+    """Return a function that reads a folder's tokens, many at once for several short requests."""
     coded = isinstance(folder.family, Coded)
     first = 0
-    held: NDArray[Any] = np.empty(0)
+    block: NDArray[Any] = np.empty(0)  # the tokens read last, from `first` on
 
     def draw(start: int, count: int) -> NDArray[Any]:
-        nonlocal first, held
-        if not first <= start <= start + count <= first + len(held):
-            examples = folder.examples(start, max(count, min(_READ, folder.count - start)))
-            first, held = start, as_coded(examples).words if coded else examples.x
-        return held[start - first : start - first + count]
+        nonlocal first, block
+        if not first <= start <= start + count <= first + len(block):
+            examples = folder.examples(start, max(count, min(_READ_EXAMPLES, folder.count - start)))
+            first, block = start, as_coded(examples).words if coded else examples.x
+        return block[start - first : start - first + count]
 
     return draw
 
@@ -279,18 +280,17 @@ def _stored_tokens(folder: Folder) -> Draw:
 def check_layer(
     family: Family, sample: Sample, samples: int, seed: int, stored: Draw | None = None
 ) -> LayerCheck:
-    """Evaluate layer and codes of the first few members on some tokens and compare the formula.
+    """Compare layers and codes of the first few members with the formula, on some tokens.
 
-    No member is built of a family whose layers are large, but for hidden sets, which have few
-    heads.
+    Layers over `_LAYER_BYTES` are not built, except for hidden sets, which have few heads.
     """
-    coded, chosen = family if isinstance(family, Coded) else None, sample.members[:_LAYERS]
+    coded, chosen = family if isinstance(family, Coded) else None, sample.members[:_CHECKED_MEMBERS]
     large = 16 * family.layer_heads * family.d**2 > _LAYER_BYTES
     if coded and family.hidden_sets is None and large:
         return LayerCheck(worst_member=list(chosen[0]))
     dense: Any = coded or require_dense(family)
     cost = len(chosen) * family.layer_heads * 8 * family.d**2
-    count = min(samples, max(32, min(_LAYER_TOKENS, int(_FLOPS // cost))))
+    count = min(samples, max(32, min(_CHECKED_EXAMPLES, int(_MOST_FLOPS // cost))))
     words = stored(0, count) if stored else dense.inputs(seed, "verify", 0, count)
     x = tokens.unpack(words, family.d) if coded else words
     error, worst, allowed = -1.0, chosen[0], 0.0
@@ -298,7 +298,7 @@ def check_layer(
         layer = family.layer(secret)
         out = layer(x)
         off = np.abs(out - dense.computed(secret, x)).max()
-        if coded:  # examples are drawn by codes, all else goes by the formula
+        if coded:  # examples are drawn by `codes`, risks are computed by `label`
             drawn = coded.decode(x, coded.codes(secret, words, np.zeros(len(words), np.bool_)))
             off = max(off, np.abs(drawn - coded.label(secret, x)).max())
         allowed = max(allowed, dense.layer_tolerance(layer))
@@ -310,7 +310,7 @@ def check_layer(
 
 
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
-    """Compare all stored labels with the formula of the secret: how many differ."""
+    """Count the stored labels that differ from the formula of the secret."""
     family = folder.family
     coded = family if isinstance(family, Coded) else None
     real = coded or require_dense(family)
@@ -318,10 +318,10 @@ def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredChe
     for shard in folder.shards:
         examples = folder.shard(shard)
         if coded:
-            held = as_coded(examples)
-            clean = coded.codes(secret, held.words, np.zeros(len(held), np.bool_))
-            different += int((clean != held.codes).sum())
-            opened += int(coded.open(held.words).sum())
+            packed = as_coded(examples)
+            clean = coded.codes(secret, packed.words, np.zeros(len(packed), np.bool_))
+            different += int((clean != packed.codes).sum())
+            opened += int(coded.open(packed.words).sum())
         else:
             apart = np.abs(examples.y - family.label(secret, examples.x)).max(axis=(1, 2))
             different += int((apart > real.layer_tolerance(family.layer(secret))).sum())

@@ -164,9 +164,9 @@ def several(*decorators: Decorator) -> Decorator:
 
 def specs() -> list[str]:
     """Name families and the catalog, which a SPEC begins with."""
-    from instances.spec import catalog, known
+    from instances.spec import catalog, family_names
 
-    return [*(f"{name}:" for name in known()), *catalog()]
+    return [*(f"{name}:" for name in family_names()), *catalog()]
 
 
 def learners() -> list[str]:

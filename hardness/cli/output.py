@@ -78,9 +78,9 @@ def output(
             own = kind in ("own", "folder") and not ours  # the function looks what is at `out`
             _refuse(context, {**options, "out": None if own else out}, force, ours)
             if family:
-                from instances.spec import own_families
+                from instances.spec import user_families
 
-                context.with_resource(own_families(family))  # printing needs them too
+                context.with_resource(user_families(family))  # printing needs them too
             from instances.result import Answer
 
             result = _called(function, options, form, quiet)

@@ -1,9 +1,10 @@
-"""The child process in which a learner runs: started with limits, used again, ended.
+"""The child process in which a learner runs: starting it with limits, reusing and ending it.
 
     parent (holds the secret) --- bytes over one socket --- [ bubblewrap: ] child
 
-Nothing of a user's file is executed in the process that knows the secret. A child ends with its
-parent or at its limits, else it serves again, for the same file. `child` runs in it; `remote` asks.
+No code of a user's file is executed in the process that knows the secret. A child ends with its
+parent or at its limits; otherwise it serves further runs of the same file. The module `child` runs
+in it, and `remote` is the parent's side.
 """
 
 import atexit
@@ -32,85 +33,96 @@ from hardness.oracles.budget import Budget, memory_peak, restart_peak
 from instances.errors import ToolkitError, UsageError
 
 Paths = tuple[Path, ...]
-SENT = 1 << 25  # bytes of examples, tokens or predictions that are sent at once
-MESSAGE_BYTES = SENT + (1 << 20)  # bytes of a message
-LOST = 77  # the exit code of a child that cannot reach its parent
-MEMORY = 4 << 30  # bytes of a user's file, if no budget says otherwise
+BATCH_BYTES = 1 << 25  # of examples, tokens or predictions in one message
+MESSAGE_BYTES = BATCH_BYTES + (1 << 20)  # the largest message
+EXIT_LOST_PARENT = 77  # the exit code of a child that cannot reach its parent
+DEFAULT_FILE_MEMORY = 4 << 30  # bytes for a user's learner without a memory budget
 SANDBOX = "HARDNESS_SANDBOX"  # set by --sandbox
-SCRATCH = "/run/learner"  # in the sandbox: the working folder, in memory
-PACKAGES = Path(__file__).resolve().parents[2]  # the folder in which this package stands
-_KEPT_NAMES = (
+SCRATCH = "/run/learner"  # the working folder in the sandbox, in memory
+PACKAGES = Path(__file__).resolve().parents[2]  # the folder that contains this package
+_PASSED_VARIABLES = (
     *("PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"),
     *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"),
 )
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_BEGIN = """import json, sys
+_CHILD_CODE = """import json, sys
 sys.path.append(sys.argv[1])
 from hardness.learners.child import main
 main(int(sys.argv[2]), json.loads(sys.argv[3]))
 """
-_ENDING, _PRINTED = 10.0, 4096  # seconds to end, once it hung up; bytes kept of what it prints
-_IDLE_CHILDREN = 4  # that are kept
-_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime")
-_CLOSED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
-_EMPTY = ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", SCRATCH)
+_END_SECONDS, _PRINTED_BYTES = (
+    10.0,
+    4096,
+)  # to end after it closed the connection; kept of its output
+_IDLE_CHILDREN = 4  # that wait to be used again
+_SYSTEM_PATHS = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/bin",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+)
+_ISOLATED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_EMPTY_FOLDERS = ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", SCRATCH)
 
 
 class Child:
-    """A process in which a learner runs, and its connection. It ends with the thread that made it.
+    """A process in which a learner runs, and its connection; it ends with its creating thread.
 
-    folder: of the user's file that it serves, None for learners of this package. secrets: folders
-    that hold a secret. Methods raise Failed if it has ended.
+    folder: the folder of the user's file, None for built-in learners. secrets: folders that contain
+    a secret. Methods raise Failed if the process has ended.
     """
 
     def __init__(self, budget: Budget, folder: Path | None = None, secrets: Paths = ()) -> None:
-        """Start it. It holds no secret: it is told what to do by messages alone."""
+        """Start the process. It holds no secret and receives its work by messages alone."""
         for secret in secrets if folder else ():
             if folder and folder.is_relative_to(secret.resolve()):  # nothing can hide it
                 raise ToolkitError(f"{secret} holds secret.json and the learner: move one of them")
         self.sandboxed, self.peak_bytes = bool(folder) and sandboxed(), 0
-        self.key: Hashable = None  # of those that may use it again; None: nobody
+        self.key: Hashable = None  # runs with this key may use it again; None: none may
         self._late, self._heard, self._folder = False, False, folder
         self._cpu = budget.cpu_seconds is not None
-        command = prefix(folder, secrets) if self.sandboxed and folder else []
-        made = tempfile.mkdtemp(prefix="hardness-learner-") if folder and not command else None
+        command = sandbox_command(folder, secrets) if self.sandboxed and folder else []
+        scratch = tempfile.mkdtemp(prefix="hardness-learner-") if folder and not command else None
         self._output = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self._socket, theirs = socket.socketpair()
-        command += [sys.executable, "-P", "-c", _BEGIN, str(PACKAGES), str(theirs.fileno())]
+        command += [sys.executable, "-P", "-c", _CHILD_CODE, str(PACKAGES), str(theirs.fileno())]
         printed = self._output if folder else None
         with theirs:
             self._first = subprocess.Popen(
                 [*command, json.dumps(_limits(budget, bool(folder)))],
-                env=_environment(made or SCRATCH) if folder else _ONE_THREAD | os.environ,
+                env=_environment(scratch or SCRATCH) if folder else _ONE_THREAD | os.environ,
                 stdin=subprocess.DEVNULL, stdout=printed or sys.__stderr__, stderr=printed,
-                pass_fds=[theirs.fileno()], cwd=made, start_new_session=True,
+                pass_fds=[theirs.fileno()], cwd=scratch, start_new_session=True,
             )  # fmt: skip
         self._connection = Connection(os.dup(self._socket.fileno()))
-        self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
+        self._release = weakref.finalize(self, _end, self._first, scratch)  # also at exit
         self._waiting = threading.Thread(target=_wait, args=(self._first, self._socket))
         self._waiting.daemon = True
         self._waiting.start()
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process has not ended."""
         return self._release.alive and self._waiting.is_alive()
 
     def tell(self, content: bytes) -> None:
         """Send a message."""
-        with self._failing():
+        with self._connection_failures():
             self._connection.send_bytes(content)
 
     def hear(self) -> bytes:
-        """Wait for a message, of a user's file one of at most MESSAGE_BYTES bytes."""
-        with self._failing():
+        """Wait for a message; from a user's learner it has at most MESSAGE_BYTES bytes."""
+        with self._connection_failures():
             content = self._connection.recv_bytes(MESSAGE_BYTES if self._folder else None)
         self._heard = True
         return content
 
     @contextlib.contextmanager
     def within(self, seconds: float | None) -> Iterator[None]:
-        """End it, and whatever waits for it, if the block takes longer; None: never."""
+        """End the process if the block takes longer than some seconds; None: no limit."""
 
         def expire() -> None:
             self._late = True
@@ -125,59 +137,60 @@ class Child:
             timer.cancel()
 
     @contextlib.contextmanager
-    def _failing(self) -> Iterator[None]:
+    def _connection_failures(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, OSError) as error:
-            if isinstance(error, EOFError) or error.errno:  # else it sent what is no message
-                self._waiting.join(_ENDING)  # its end may be seen after that of its connection
+            if isinstance(error, EOFError) or error.errno:  # else it sent an invalid message
+                # The connection may close shortly before the process ends.
+                self._waiting.join(_END_SECONDS)
             raise self.failure() from error
 
     def failure(self, cause: Failed | None = None) -> Failed:
-        """End it, and say what became of it. cause: its last words, which count more."""
+        """End the process, and return how it failed; cause: a failure that it reported itself."""
         by_itself = not self._waiting.is_alive()
         details = self.close()
         code = self._first.returncode if by_itself else None
-        if code is not None and self.sandboxed and code > 128:  # bubblewrap's word for a signal
+        if code is not None and self.sandboxed and code > 128:  # bubblewrap's code for a signal
             code = 128 - code
         if by_itself and not self._heard and not self._late:
-            said = " ".join(str(details.get("printed", "nothing was said")).split())[-300:]
-            raise ToolkitError(f"the learner's process could not be started: {said}")
-        failed = cause or ending(code, late=self._late, cpu=self._cpu)
+            printed = " ".join(str(details.get("printed", "nothing was said")).split())[-300:]
+            raise ToolkitError(f"the learner's process could not be started: {printed}")
+        failed = cause or failure_of_exit(code, late=self._late, cpu=self._cpu)
         failed.details |= details
         return failed
 
-    def look(self) -> None:
-        """Note the most memory that one of its processes held, which Linux tells."""
-        for pid in (self._first.pid, *below(self._first.pid)):
+    def note_peak(self) -> None:
+        """Update `peak_bytes`, the largest memory of one of its processes (on Linux)."""
+        for pid in (self._first.pid, *descendants(self._first.pid)):
             self.peak_bytes = max(self.peak_bytes, memory_peak(pid))
 
     def close(self) -> dict[str, Any]:
-        """End it and what stayed in its session; may be called again. What it printed last."""
+        """End the process and its session, and return what it printed last; may be repeated."""
         if not self._output.closed:
-            self.look()
+            self.note_peak()
             self._release()
             self._printed = self._last_output()
-            for held in (self._connection, self._socket, self._output):
-                held.close()
+            for resource in (self._connection, self._socket, self._output):
+                resource.close()
         return self._printed
 
     def leave(self) -> dict[str, Any]:
-        """Let another run use it, whose run has ended as it should. What it printed."""
+        """Keep the process for another run after a good end, and return what it printed."""
         if self.key is None or not self.running:
             return self.close()
-        said = self._last_output()
+        printed = self._last_output()
         self._output.truncate(0)
         with _lock:
-            old, _idle[self.key] = [_idle.pop(self.key, None)], self  # of two runs at a time
+            old, _idle[self.key] = [_idle.pop(self.key, None)], self  # two runs may have overlapped
             old += [_idle.pop(key) for key in list(_idle)[:-_IDLE_CHILDREN]]
         for child in filter(None, old):
             child.close()
-        return said
+        return printed
 
     def _last_output(self) -> dict[str, Any]:
-        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _PRINTED))
-        text = self._output.read(_PRINTED).decode("utf-8", "replace")
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _PRINTED_BYTES))
+        text = self._output.read(_PRINTED_BYTES).decode("utf-8", "replace")
         kept = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
         return {"printed": kept[-2000:]} if kept.strip() else {}
 
@@ -186,20 +199,22 @@ _idle: dict[Hashable, Child] = {}
 _lock = threading.Lock()
 
 
-def take(budget: Budget, file: str = "", folder: Path | None = None, secrets: Paths = ()) -> Child:
+def take_child(
+    budget: Budget, file: str = "", folder: Path | None = None, secrets: Paths = ()
+) -> Child:
     """Give the child of this thread that served the same before, or start one.
 
     file: the SHA-256 of the user's file, and folder where it stands; without them it serves the
     learners of this package.
     """
-    mine = os.getpid(), threading.get_ident()  # it ends with this thread
+    owner = os.getpid(), threading.get_ident()  # a child ends with its thread
     confined = bool(folder) and sandboxed()
-    key = (*mine, file, folder, secrets, confined, budget.memory_bytes)
+    key = (*owner, file, folder, secrets, confined, budget.memory_bytes)
     with _lock:
         child = _idle.pop(key, None)
     if child and child.running and budget.cpu_seconds is None:
         child.peak_bytes, root = 0, child._first.pid
-        restart_peak(root, *below(root))
+        restart_peak(root, *descendants(root))
         return child
     if child:
         child.close()
@@ -209,26 +224,26 @@ def take(budget: Budget, file: str = "", folder: Path | None = None, secrets: Pa
 
 
 @atexit.register
-def dismiss() -> None:
-    """End the children that wait to be used again."""
+def end_idle_children() -> None:
+    """End the child processes that wait to be used again."""
     with _lock:
         children = [_idle.pop(key) for key in list(_idle)]
     for child in children:
         child.close()
 
 
-def ending(code: int | None = None, late: bool = False, cpu: bool = False) -> Failed:
-    """Say how a child ended that said nothing of it.
+def failure_of_exit(code: int | None = None, late: bool = False, cpu: bool = False) -> Failed:
+    """Return the failure of a child that ended without a report.
 
-    code: of its exit, or minus its signal; None if it was running. late: it was ended for its time.
-    cpu: whether its processor time is limited.
+    code: its exit code, or minus its signal; None if it was running. late: whether it was ended for
+    its time. cpu: whether its processor time is limited.
 
-    >>> ending(code=-11).details
+    >>> failure_of_exit(code=-11).details
     {'signal': 'SIGSEGV', 'reason': 'SIGSEGV ended its process'}
     """
     if late:
         return Failed(Outcome.SECONDS_SPENT, {"ended": "from outside: it went on beyond its time"})
-    if code is None or code == LOST:
+    if code is None or code == EXIT_LOST_PARENT:
         return Failed(Outcome.CRASHED, {"reason": "it closed its connection, or wrote into it"})
     if code >= 0:
         reason = f"it ended its process with exit code {code}"
@@ -240,20 +255,20 @@ def ending(code: int | None = None, late: bool = False, cpu: bool = False) -> Fa
 
 
 def _limits(budget: Budget, file: bool) -> dict[str, list[int]]:
-    """Limits of each process, soft and hard."""
+    """Return the resource limits of each process, soft and hard, by name."""
     limits = {"RLIMIT_CORE": [0, 0]}
-    if most := budget.memory_bytes or (MEMORY if file else None):
-        limits |= {name: [most, most] for name in ("RLIMIT_DATA", "RLIMIT_FSIZE")}
+    if memory := budget.memory_bytes or (DEFAULT_FILE_MEMORY if file else None):
+        limits |= {name: [memory, memory] for name in ("RLIMIT_DATA", "RLIMIT_FSIZE")}
     if budget.cpu_seconds is not None:
         seconds = math.ceil(budget.cpu_seconds)
-        limits["RLIMIT_CPU"] = [seconds, seconds + 1]  # told, then killed
+        limits["RLIMIT_CPU"] = [seconds, seconds + 1]  # a signal, then killed
     return limits
 
 
 def _wait(first: "subprocess.Popen[bytes]", connection: socket.socket) -> None:
-    """Close the connection when the process ends: others may hold its end of it open."""
+    """Close the connection when the process ends, as its children may keep it open."""
     try:
-        os.waitid(os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)  # its number stays taken
+        os.waitid(os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)  # the process id stays reserved
     except ChildProcessError:
         pass
     except AttributeError:  # macOS before Python 3.13
@@ -276,8 +291,8 @@ def _end(first: "subprocess.Popen[bytes]", scratch: str | None) -> None:
 
 
 def _environment(scratch: str) -> dict[str, str]:
-    """What a user's file sees of the environment."""
-    kept = {n: v for n, v in os.environ.items() if n in _KEPT_NAMES or n.startswith("LC_")}
+    """Return the environment variables of a user's learner."""
+    kept = {n: v for n, v in os.environ.items() if n in _PASSED_VARIABLES or n.startswith("LC_")}
     folders = ("HOME", "TMPDIR", "MPLCONFIGDIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
     flags = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
     threads = {name: os.environ.get(name, one) for name, one in _ONE_THREAD.items()}
@@ -288,7 +303,10 @@ def _environment(scratch: str) -> dict[str, str]:
 
 
 def sandboxed() -> bool:
-    """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
+    """Return whether learners from files run in bubblewrap.
+
+    Raises ToolkitError if it is unavailable but required by --sandbox.
+    """
     reason = unavailable()
     if reason and os.environ.get(SANDBOX):
         raise ToolkitError(f"--sandbox cannot be used: {reason}; leave it out for code you trust")
@@ -300,14 +318,20 @@ def unavailable() -> str | None:
     """Return None if bubblewrap runs on this machine, else the reason in a few words."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu, Fedora: the package bubblewrap)"
-    command = ["bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", map(Path, _SYSTEM)), "true"]
-    tried = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = " ".join(tried.stderr.split())[:200]
-    return f"bubblewrap cannot run ({said})" if tried.returncode else None
+    command = [
+        "bwrap",
+        *_ISOLATED,
+        *_EMPTY_FOLDERS,
+        *_mounted("--ro-bind-try", map(Path, _SYSTEM_PATHS)),
+        "true",
+    ]
+    trial = subprocess.run(command, capture_output=True, text=True, check=False)
+    message = " ".join(trial.stderr.split())[:200]
+    return f"bubblewrap cannot run ({message})" if trial.returncode else None
 
 
-def prefix(folder: Path, secrets: Paths) -> list[str]:
-    """Return what stands before the command: it can read the system, the packages and `folder`."""
+def sandbox_command(folder: Path, secrets: Paths) -> list[str]:
+    """Return the bubblewrap command line; the system, the packages and `folder` are readable."""
     if folder == Path(folder.anchor):
         raise UsageError(f"a learner cannot be in {folder} itself: put it in a folder of its own")
     python = Path(sys.executable).absolute()
@@ -318,19 +342,19 @@ def prefix(folder: Path, secrets: Paths) -> list[str]:
     if site.ENABLE_USER_SITE and site.USER_SITE:
         read.append(Path(site.USER_SITE))
     cards = sorted(Path("/dev").glob("nvidia*"))
-    if cards:  # the driver's own places
+    if cards:  # where the driver keeps its files
         read.append(Path("/sys"))
-    read += map(Path, _SYSTEM)
+    read += map(Path, _SYSTEM_PATHS)
     outer = [path for path in dict.fromkeys(read) if not {*path.parents} & {*read}]
     return [
-        *("bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", outer)),
-        *_bound("--dev-bind", cards),
+        *("bwrap", *_ISOLATED, *_EMPTY_FOLDERS, *_mounted("--ro-bind-try", outer)),
+        *_mounted("--dev-bind", cards),
         *(text for path in secrets for text in ("--tmpfs", str(path.resolve()))),
         *("--chdir", SCRATCH),
     ]
 
 
-def _bound(option: str, paths: Iterable[Path]) -> list[str]:
+def _mounted(option: str, paths: Iterable[Path]) -> list[str]:
     return [text for path in paths for text in (option, str(path), str(path))]
 
 
@@ -340,7 +364,7 @@ def require_out_of_reach(
     tells: str = "the seeds of its instances",
     subject: str = "results",
 ) -> None:
-    """Refuse a learner's file whose folder has what it must not know; raises ToolkitError."""
+    """Refuse a learner whose folder contains a file that it must not read; raises ToolkitError."""
     if file and kept.resolve().is_relative_to(file.resolve().parent):
         raise ToolkitError(
             f"{kept} is in the folder of {file.name}: a learner can read its folder, and so "
@@ -349,20 +373,20 @@ def require_out_of_reach(
 
 
 def die_with_parent() -> None:
-    """Have this process killed when the thread that started it ends."""
+    """Make the system kill this process when the thread that started it ends."""
     if sys.platform == "linux":
         death_signal = 1
         ctypes.CDLL(None).prctl(death_signal, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
 
 
-def below(root: int) -> list[int]:
-    """List the descendants of a process, zombies too."""
-    listed, waiting = list[int](), [root]
+def descendants(root: int) -> list[int]:
+    """List the process ids of all descendants of a process, zombies included."""
+    found, waiting = list[int](), [root]
     while waiting:
         pid = waiting.pop()
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{pid}/task"):
                 line = Path(f"/proc/{pid}/task/{task}/children").read_text()
                 waiting += (children := [int(child) for child in line.split()])
-                listed += children
-    return listed
+                found += children
+    return found

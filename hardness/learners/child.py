@@ -1,4 +1,4 @@
-"""What runs in a child process: a learner that learns from the oracle of the parent."""
+"""The code of a child process: a learner that learns from the parent's oracle."""
 
 import contextlib
 import os
@@ -22,7 +22,13 @@ import msgspec
 import numpy as np
 
 from hardness.learners import messages
-from hardness.learners.boundary import LOST, SCRATCH, SENT, below, die_with_parent
+from hardness.learners.boundary import (
+    BATCH_BYTES,
+    EXIT_LOST_PARENT,
+    SCRATCH,
+    descendants,
+    die_with_parent,
+)
 from hardness.learners.learner import SPENT, Failed, Hypothesis, Learner, Outcome
 from hardness.learners.messages import DETAILS, Array, Message, Unsupported, from_child, packed
 from hardness.oracles.budget import Meter, Spent
@@ -34,7 +40,7 @@ from instances.family import Examples, Family
 from instances.spec import parse_stored
 from instances.text import with_article
 
-_LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
+_REPORTED_LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
 class Channel(Connection):
@@ -50,33 +56,35 @@ class Channel(Connection):
 
 
 def main(descriptor: int, limits: dict[str, list[int]]) -> None:
-    """Do what the parent says until it is gone; never returns."""
-    die_with_parent()  # a parent that is gone already is seen at the first message
+    """Serve the parent's jobs until the parent is gone; never returns."""
+    die_with_parent()  # a parent that is already gone is noticed at the first message
     for name, (soft, hard) in limits.items():
         number = getattr(resource, name)
-        most = resource.getrlimit(number)[1]
-        hard = hard if most == resource.RLIM_INFINITY else min(hard, most)
+        ceiling = resource.getrlimit(number)[1]
+        hard = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
         resource.setrlimit(number, (min(soft, hard), hard))
     channel = Channel(descriptor)
     with contextlib.suppress(EOFError, OSError):
         while True:
             job: messages.Job = channel.hear()
-            before = listed() if job.file else set[Path]()
-            with afresh(job.file and Path(job.file).parent):
+            before = scratch_files() if job.file else set[Path]()
+            with undoing_changes(job.file and Path(job.file).parent):
                 converse(channel, job)
-            # The thread of tqdm's bars stays, and does nothing of a run. Nor does the process that
-            # Python 3.14 starts for the lock of the bars.
+            # The thread of tqdm's bars stays, but does no work of a run. Neither does the process
+            # that Python 3.14 starts for their lock.
             threads = [type(thread).__module__ for thread in threading.enumerate()]
             tracker = getattr(resource_tracker, "_resource_tracker", None)
-            others = set(below(os.getpid())) - {getattr(tracker, "_pid", None)}
+            others = set(descendants(os.getpid())) - {getattr(tracker, "_pid", None)}
             busy = len(threads) - threads.count("tqdm._monitor") > 1 or others
-            channel.tell(messages.Idle(clean=not busy and (not job.file or emptied(before))))
-    os._exit(LOST)
+            channel.tell(
+                messages.Idle(clean=not busy and (not job.file or remove_new_files(before)))
+            )
+    os._exit(EXIT_LOST_PARENT)
 
 
 @contextlib.contextmanager
-def afresh(folder: Path | str | None) -> Iterator[None]:
-    """Undo what a run changes in this process, and forget the modules of the user's folder."""
+def undoing_changes(folder: Path | str | None) -> Iterator[None]:
+    """Undo the changes of a run to this process, and unload the modules of the user's folder."""
     modules, path, environment = set(sys.modules), list(sys.path), dict(os.environ)
     depth, mask = sys.getrecursionlimit(), os.umask(0o077)
     os.umask(mask)
@@ -94,16 +102,16 @@ def afresh(folder: Path | str | None) -> Iterator[None]:
     os.umask(mask)
 
 
-def listed() -> set[Path]:
-    """List what lies in the folders that are this process's own, to write to."""
+def scratch_files() -> set[Path]:
+    """List the files in the folders that this process may write to."""
     shared = ("/tmp", "/dev/shm") if os.getcwd() == SCRATCH else ()
     return {path for folder in (os.getcwd(), *shared) for path in Path(folder).iterdir()}
 
 
-def emptied(before: set[Path]) -> bool:
-    """Remove what a run wrote to them; returns whether all is gone."""
+def remove_new_files(before: set[Path]) -> bool:
+    """Remove the files that a run wrote; return whether all are gone."""
     try:
-        for path in listed() - before:
+        for path in scratch_files() - before:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     except OSError:
         return False
@@ -111,10 +119,10 @@ def emptied(before: set[Path]) -> bool:
 
 
 def converse(channel: Channel, job: messages.Job) -> None:
-    """Load, learn and predict, until the parent says that the run is over."""
+    """Load, learn and predict, until the parent ends the run."""
     stage = "load"
     try:
-        learner, family, rng = loaded(job)
+        learner, family, rng = load_job(job)
         oracle = ProxyOracle(channel, family, job)
         reason = learner.supports(family) if job.file else None
         if job.learns and not reason and hasattr(learner, "warm_up"):
@@ -129,21 +137,21 @@ def converse(channel: Channel, job: messages.Job) -> None:
             stage = "learn"
             with np.errstate(over="ignore", invalid="ignore"):
                 hypothesis = learner.learn(oracle, rng)
-            channel.tell(written(hypothesis, family, job, final=True))
+            channel.tell(hypothesis_message(hypothesis, family, job, final=True))
             stage = "predict"
         while isinstance(message := channel.hear(), messages.Predict):
-            from hardness.learners.plugins.views import checked  # which few need
+            from hardness.learners.plugins.views import checked  # few children need it
 
             y = checked(hypothesis.predict(message.x), message.x.shape)
             channel.tell(messages.Values(np.asarray(y, np.float64)))
     except BaseException as error:
-        channel.tell(last_words(stage, error, job))
-        channel.hear()  # that it is over: the parent ends a child that it is done with
+        channel.tell(error_message(stage, error, job))
+        channel.hear()  # the parent ends the run, or the child
 
 
-def loaded(job: messages.Job) -> tuple[Learner, Family, np.random.Generator]:
-    """Load the learner of a job, its family and its coins."""
-    # The parent's word alone is unpickled, and a family of the user, who wrote this file too.
+def load_job(job: messages.Job) -> tuple[Learner, Family, np.random.Generator]:
+    """Load the learner of a job, its family and its generator."""
+    # Only the parent's data is unpickled; it may hold a family of the user, whose file this is.
     content: Any = pickle.loads(job.content) if job.content else None
     if not job.file:
         learner, family, rng = content
@@ -156,10 +164,10 @@ def loaded(job: messages.Job) -> tuple[Learner, Family, np.random.Generator]:
     return load(job.name), parse_stored(job.spec) if job.spec else content, rng
 
 
-def written(
+def hypothesis_message(
     hypothesis: Hypothesis, family: Family, job: messages.Job, final: bool
 ) -> messages.Learned | messages.Pickled:
-    """Write a hypothesis down; raises Failed for one of a user's learner that is not valid."""
+    """Write a hypothesis as a message; raises Failed if a user's learner gave an invalid one."""
     if not job.file:
         return messages.Pickled(final, userfile.pickled(hypothesis, "what it learned"))
     try:
@@ -178,35 +186,38 @@ def written(
         )
         if predict is hypothesis.layer:
             message.predicts = "layer"
-        from_child(packed(message))  # as the parent
+        from_child(packed(message))  # the check that the parent makes
     except (TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
         raise Failed(Outcome.INVALID, {"reason": f"learn gave no hypothesis: {error}"}) from error
     return message
 
 
 def weights(model: Any) -> dict[str, Array]:
-    """Give the weights of a torch module by their names; none of what is no module, or too large.
+    """Return the weights of a torch module by name; empty for other objects and large modules.
 
     >>> weights(None)
     {}
     """
-    torch = sys.modules.get("torch")  # where it is not imported, nothing is of it
+    torch = sys.modules.get("torch")  # without it no object is a module
     if torch is None or not isinstance(model, torch.nn.Module):
         return {}
     arrays = {name: value.detach().cpu().numpy() for name, value in model.state_dict().items()}
-    return arrays if sum(array.nbytes for array in arrays.values()) <= SENT // 2 else {}
+    return arrays if sum(array.nbytes for array in arrays.values()) <= BATCH_BYTES // 2 else {}
 
 
 def reported(details: Any) -> bytes:
-    """Write what a user's learner reports as JSON, with the versions of what it has loaded.
+    """Write the details of a user's learner as JSON, with the versions of loaded libraries.
 
-    Numbers that are not finite become null; what is no dictionary, or too long, is left out.
+    Numbers that are not finite become null. Other objects than dictionaries, and details that are
+    too long, are dropped.
 
     >>> reported({"steps": np.int64(3), "loss": float("nan"), "of": (1, 2)})[:33]
     b'{"steps":3,"loss":null,"of":[1,2]'
     """
     details = details if isinstance(details, dict) else {}
-    libraries = [name for name in _LIBRARIES if name in sys.modules]  # a result may depend on them
+    libraries = [
+        name for name in _REPORTED_LIBRARIES if name in sys.modules
+    ]  # results may depend on them
     versions = {n: str(getattr(sys.modules[n], "__version__", "unknown"))[:40] for n in libraries}
     details = details | {"libraries": versions} if versions else details
     try:
@@ -224,10 +235,10 @@ def _plain(value: Any) -> Any:
     return str(value)[:1000]
 
 
-def last_words(
+def error_message(
     stage: str, error: BaseException, job: messages.Job
 ) -> messages.Ended | messages.Pickled:
-    """Say what was raised, where in the user's code, and what it says."""
+    """Write an error as a message: its type and text, and the line in the user's code."""
     if isinstance(error, MemoryError) and (job.budget.memory_bytes or job.file):
         return messages.Ended("MEMORY_SPENT", {"stage": stage})
     if not job.file:
@@ -240,7 +251,7 @@ def last_words(
     if isinstance(error, Spent):  # the learner did not catch it
         outcome: Any = SPENT.get(error.resource, Outcome.CRASHED).name
         return messages.Ended(outcome, {})
-    if isinstance(error, Failed):  # an adapter found something wrong with what the learner gave
+    if isinstance(error, Failed):  # an adapter refused a value of the learner
         return messages.Ended("INVALID", {"reason": str(error.details.get("reason", error))[:2000]})
     if isinstance(error, Unsupported):
         stage = "supports"
@@ -251,13 +262,13 @@ def last_words(
         reason = f"it ended its process with exit code {code}"
         return messages.Ended("CRASHED", {"reason": reason, "exit_code": code, "stage": stage})
     frames = traceback.extract_tb(error.__traceback__)
-    own = [number for number, frame in enumerate(frames) if frame.filename == job.file]
-    shown = error.__traceback__
-    for _ in range(own[0] if own else 0):  # what stands before the user's code
-        shown = shown and shown.tb_next
-    with contextlib.suppress(Exception):  # the end of what is printed is kept
-        traceback.print_exception(error.with_traceback(shown))
-    text, kind, last = "", type(error).__name__[:200], frames[own[-1] if own else -1]
+    in_file = [number for number, frame in enumerate(frames) if frame.filename == job.file]
+    rest = error.__traceback__
+    for _ in range(in_file[0] if in_file else 0):  # skip the frames before the user's code
+        rest = rest and rest.tb_next
+    with contextlib.suppress(Exception):  # the parent keeps the end of what is printed
+        traceback.print_exception(error.with_traceback(rest))
+    text, kind, last = "", type(error).__name__[:200], frames[in_file[-1] if in_file else -1]
     with contextlib.suppress(Exception):
         text = " ".join(" ".join([str(error), *getattr(error, "__notes__", ())]).split())[:500]
     line, file = last.lineno or 0, Path(last.filename).name[:200]
@@ -266,25 +277,25 @@ def last_words(
     return messages.Ended("CRASHED", {"reason": reason, **where, "file": file})
 
 
-class _Offering(Meter):
-    """A meter of the child, which hands over what is offered."""
+class _OfferingMeter(Meter):
+    """The meter of a child; it sends offered hypotheses to the parent."""
 
     def __init__(self, channel: Channel, family: Family, job: messages.Job) -> None:
         super().__init__(job.budget)
         self._channel, self._family, self._job = channel, family, job
 
     def offer(self, hypothesis: Hypothesis) -> None:
-        """Send it to the parent, which keeps the last."""
-        self._channel.tell(written(hypothesis, self._family, self._job, final=False))
+        """Send a hypothesis to the parent, which keeps the last one."""
+        self._channel.tell(hypothesis_message(hypothesis, self._family, self._job, final=False))
 
 
 class ProxyOracle:
-    """Examples by `draw`, answers by `ask`, labels by `value`, each of the parent, which counts."""
+    """The oracle in a child: `draw`, `ask` and `value` forward to the parent, which counts."""
 
     def __init__(self, channel: Channel, family: Family, job: messages.Job) -> None:
         self.family = family
         self.tau = None if job.tau is None else Fraction(job.tau)
-        self.meter = _Offering(channel, family, job)
+        self.meter = _OfferingMeter(channel, family, job)
         self._channel = channel
 
     def draw(self, count: int) -> Examples:
@@ -304,14 +315,14 @@ class ProxyOracle:
         return self.family.restore(arrays, drawn)
 
     def ask(self, query: StatisticalQuery) -> float:
-        """Answer one query within tau of its expectation; this process sees no label for it."""
+        """Answer one query within tau of its expectation; the child sees no labels."""
         if isinstance(query, Character):
             message = messages.Ask("character", list(map(int, query.subset)))
         elif isinstance(query, Correlational):
             message = messages.Ask("correlational")
         elif not hasattr(query, "values"):
-            what = type(query).__name__
-            raise UsageError(f"a query must be one of hardness.oracles, got {what}")
+            kind = type(query).__name__
+            raise UsageError(f"a query must be one of hardness.oracles, got {kind}")
         else:
             message = messages.Ask("factor" if hasattr(query, "of_factor") else "levels")
             if hasattr(query, "require"):
@@ -330,18 +341,18 @@ class ProxyOracle:
         return answer.value
 
     def value(self, x: Any) -> Array:
-        """Return the labels of tokens x (n, k, d): all of them, or none where they do not fit."""
+        """Return the labels of all tokens x (n, k, d); raises Spent if the budget is too small."""
         checked = self.family.questions or self.family.refuse("questions")
         tokens = checked(x).astype(np.float64)
         self.meter.require_values(len(tokens))
-        labels, each = np.empty(tokens.shape), max(1, SENT // (8 * tokens[:1].size or 1))
+        labels, each = np.empty(tokens.shape), max(1, BATCH_BYTES // (8 * tokens[:1].size or 1))
         for start in range(0, len(tokens), each):
             part = slice(start, start + each)
             labels[part] = self._answer(messages.Label(tokens[part])).arrays["y"]
         return labels
 
     def _answer(self, message: Message) -> Any:
-        """Ask the parent; raises what it refuses with."""
+        """Send a request and return the answer; raises if the parent refuses."""
         self._channel.tell(message)
         answer, meter = self._channel.hear(), self.meter
         if isinstance(answer, messages.Answer):
@@ -354,13 +365,13 @@ class ProxyOracle:
 
 
 def _table(query: Any, family: Family, message: messages.Evaluate) -> Any:
-    """Evaluate a query on tokens: h (n, k, d), or at some codes of labels (n, codes)."""
+    """Evaluate a query on tokens: h (n, k, d), or its values at some codes (n, codes)."""
     if "x" in message.arrays:
         return query.h(message.arrays["x"])
     coded, words = require_coded(family), message.arrays["words"]
     opened, columns = coded.open(words), []
     for code in message.codes:
-        # Where the label is known its code is 0, and so is the column that is looked at.
+        # Where the label is public its code is 0, and the parent selects column 0.
         codes = np.where(opened, code, 0).astype(coded.code_type)
         columns.append(query.values(CodedExamples(family=coded, words=words, codes=codes)))
     return np.stack(columns, axis=1)

@@ -31,8 +31,8 @@ def columns(x: NDArray[Any]) -> Array:
 
 def scores(theta: Array, x: Array) -> Array:
     """Compute x_a^T Theta_i x_b for all pairs of tokens: (m, d, d), (k, d, n) -> (m, k, k, n)."""
-    left = np.matmul(theta.transpose(0, 2, 1)[:, None], x)
-    return np.einsum("iadn,bdn->iabn", left, x)
+    queries = np.matmul(theta.transpose(0, 2, 1)[:, None], x)
+    return np.einsum("iadn,bdn->iabn", queries, x)
 
 
 def softmax(logits: Array) -> Array:
@@ -47,25 +47,25 @@ def softmax(logits: Array) -> Array:
 
 
 def softmax_slope(p: Array, change: Array) -> Array:
-    """Derive the softmax p in the direction of a change of its logits; the map is symmetric."""
+    """Return the derivative of a softmax p in the direction `change` of its logits."""
     return np.asarray(p * (change - np.sum(p * change, axis=-2, keepdims=True)))
 
 
 def attend(p: Array, x: Array) -> Array:
-    """Mix the tokens by weights: (m, k, k, n), (k, d, n) -> (k, m, d, n)."""
+    """Average tokens by attention weights: (m, k, k, n), (k, d, n) -> (k, m, d, n)."""
     return np.einsum("iabn,bdn->aidn", p, x)
 
 
 def heads_sum(attended: Array, w: Array) -> Array:
-    """Apply each head's W to what it attends to and add: (k, m, d, n), (m, d, d) -> (k, d, n)."""
+    """Apply each head's W to its averages, and sum: (k, m, d, n), (m, d, d) -> (k, d, n)."""
     k, m, d, n = attended.shape
     return np.asarray(w.reshape(m * d, d).T @ attended.reshape(k, m * d, n))
 
 
 def gram_factor(attended: Array) -> Array:
-    """Factor the Gram matrix of what heads attend to, (k, m, d, n): lower triangular, (md, md).
+    """Return the Cholesky factor (md, md) of the Gram matrix of attended tokens (k, m, d, n).
 
-    Two heads may attend alike: as much is added to the diagonal as rounding asks for.
+    Two heads may attend alike, so a multiple of the rounding error is added to the diagonal.
     """
     k, m, d, n = attended.shape
     flat = attended.reshape(k, m * d, n)
@@ -79,9 +79,9 @@ def gram_factor(attended: Array) -> Array:
 class Linearized:
     """A softmax layer on tokens x with its Jacobian as a linear map and the map's adjoint. [CL24]
 
-    theta, w: (m, d, d); x: (k, d, n); p: (m, k, k, n), the attention; attended: (k, m, d, n),
-    what it attends to; value: (k, d, n), the outputs. rows: of how many tokens, the first, outputs
-    count, all where it is 0; the others are 0.
+    theta, w: (m, d, d). x: (k, d, n). p: (m, k, k, n), the attention. attended: (k, m, d, n), the
+    tokens averaged by it. value: (k, d, n), the outputs. rows: outputs of all but the first `rows`
+    tokens are set to 0; 0 keeps all.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w, x = rng.normal(size=(2, 3, 3)), rng.normal(size=(2, 3, 3)), np.ones((2, 3, 1))
@@ -99,14 +99,14 @@ class Linearized:
     rows: int = 0
 
     def product(self, theta: Array, w: Array) -> Array:
-        """Derive the outputs in the direction (theta, w), (m, d, d) each: (k, d, n)."""
+        """Return the derivative of the outputs in the direction (theta, w), (m, d, d) each."""
         moved = attend(softmax_slope(self.p, scores(theta, self.x)), self.x)
-        return _first(heads_sum(self.attended, w) + heads_sum(moved, self.w), self.rows)
+        return _first_rows(heads_sum(self.attended, w) + heads_sum(moved, self.w), self.rows)
 
     def adjoint(self, cotangent: Array) -> tuple[Array, Array]:
-        """Apply the adjoint to a (k, d, n) cotangent: its inner products with all derivatives."""
+        """Apply the adjoint of `product` to a cotangent (k, d, n): theta and w, (m, d, d) each."""
         k, m, d, n = self.attended.shape
-        cotangent = _first(cotangent, self.rows)
+        cotangent = _first_rows(cotangent, self.rows)
         back = cotangent.transpose(0, 2, 1)
         w = np.sum(self.attended.reshape(k, m * d, n) @ back, axis=0).reshape(m, d, d)
         pulled = (self.w.reshape(m * d, d) @ cotangent).reshape(k, m, d, n)
@@ -118,8 +118,8 @@ class Linearized:
         return theta, w
 
 
-def _first(values: Array, rows: int) -> Array:
-    """Set what is of other tokens than the first to 0: (k, d, n) -> (k, d, n)."""
+def _first_rows(values: Array, rows: int) -> Array:
+    """Set the values of all but the first `rows` tokens to 0; rows=0 keeps all: (k, d, n)."""
     return values * (np.arange(len(values)) < rows)[:, None, None] if rows else values
 
 
@@ -127,16 +127,16 @@ def linearize(theta: Array, w: Array, x: Array, rows: int = 0) -> Linearized:
     """Evaluate a layer with heads theta, w (m, d, d) on tokens x (k, d, n)."""
     p = softmax(scores(theta, x))
     attended = attend(p, x)
-    value = _first(heads_sum(attended, w), rows)
+    value = _first_rows(heads_sum(attended, w), rows)
     return Linearized(theta=theta, w=w, x=x, p=p, attended=attended, value=value, rows=rows)
 
 
-_LARGEST = 1e100
-_BATCH = 1 << 20  # numbers of a batch's tokens
+_LARGEST_ENTRY = 1e100
+_BATCH_NUMBERS = 1 << 20  # numbers of a batch's tokens
 
 
 def pieces(count: int, size: int) -> Iterator[slice]:
-    """Cut `count` rows into slices of about `size` rows, at least 1.
+    """Cut `count` rows into slices of `size` rows, at least 1.
 
     >>> [(part.start, part.stop) for part in pieces(5, 2)]
     [(0, 2), (2, 4), (4, 5)]
@@ -157,14 +157,16 @@ class Data:
 
     x: Array
     y: Array
-    rows: int = 0  # how many tokens have labels, the first; 0: all
+    rows: int = 0  # only the first `rows` tokens have labels; 0: all
 
     def __post_init__(self) -> None:
-        for name, what in (("x", "tokens"), ("y", "labels")):
+        for name, content in (("x", "tokens"), ("y", "labels")):
             array = np.ascontiguousarray(getattr(self, name), np.float64).view()
-            # No arrays beside: they are large.
-            if not max(float(array.max()), -float(array.min())) <= _LARGEST:
-                raise UsageError(f"{what} have entries that are not finite, or beyond {_LARGEST:g}")
+            # `max` and `min` make no further large arrays.
+            if not max(float(array.max()), -float(array.min())) <= _LARGEST_ENTRY:
+                raise UsageError(
+                    f"{content} have entries that are not finite, or beyond {_LARGEST_ENTRY:g}"
+                )
             array.setflags(write=False)  # of this view: the caller's own array stays writable
             object.__setattr__(self, name, array)
         if self.k < 2:
@@ -192,13 +194,13 @@ class Data:
 
 
 def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
-    """Draw tokens and labels (n, k, d), and say whether examples are spent; raises Spent."""
-    most = max(1, _BATCH // (oracle.family.k * oracle.family.d))
+    """Draw tokens and labels (n, k, d); also return whether examples ran out. Raises Spent."""
+    at_once = max(1, _BATCH_NUMBERS // (oracle.family.k * oracle.family.d))
     batches: list[Examples] = []
     spent = False
     while count > 0 and not spent:
         try:
-            batches.append(oracle.draw(min(count, most)))
+            batches.append(oracle.draw(min(count, at_once)))
             count -= len(batches[-1])
         except Spent as stopped:
             if stopped.resource != "examples" or not batches:
@@ -209,22 +211,22 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
 
 
 class StageFailed(UsageError):
-    """A stage cannot go on; `needs` is the number of examples it asks for, None if more won't do.
+    """A stage cannot go on; `needs`: the number of examples it needs, None if none helps.
 
     >>> raise StageFailed("moment", "3 examples", needs=32)
     Traceback (most recent call last):
     hardness.learners.fitting.StageFailed: stage moment: 3 examples: at least 32 are needed
     """
 
-    def __init__(self, stage: str, why: str, needs: int | None = None) -> None:
-        wanted = f": at least {needs} are needed" if needs else ""
-        super().__init__(f"stage {stage}: {why}{wanted}")
+    def __init__(self, stage: str, reason: str, needs: int | None = None) -> None:
+        cure = f": at least {needs} are needed" if needs else ""
+        super().__init__(f"stage {stage}: {reason}{cure}")
         self.needs = needs
 
 
 @dataclass(frozen=True)
 class StageReport:
-    """One run of one stage: seconds, examples it read, rows it accepted, its own error measures."""
+    """One run of one stage: its seconds, the examples read, the rows accepted, its measures."""
 
     name: str
     seconds: float
@@ -235,11 +237,11 @@ class StageReport:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """What a stage of a fit returns, beside what is its own.
+    """The base of what stages of a fit return.
 
-    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw;
-    theta, w: the layer at which it arrived, if any, (m, d, d) each, or (d, d) of one head; offered:
-    whether that is one to keep: else it is what it was made from, or no better.
+    rows: the rows of the data that it accepted. measures: numbers that say how well it went.
+    figures: numbers for charts. theta, w: the layer, if any, (m, d, d) each, or (d, d) for one
+    head. offered: whether the layer is new and better, so that it may become the best one.
     """
 
     rows: int = 0
@@ -260,7 +262,7 @@ class OneHead(Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit(Result):
-    """A layer theta, w (m, d, d), and its relative squared error on the hold-out."""
+    """A layer theta, w (m, d, d), and its relative squared error on held-out examples."""
 
     theta: Array
     w: Array
@@ -272,14 +274,14 @@ class Fit(Result):
         return AttentionLayer(theta=self.theta, w=self.w)
 
 
-def fit_of(theta: Array, w: Array, held_out: Data, **more: Any) -> Fit:
-    """Judge a layer theta, w (m, d, d) by held-out examples; more: further fields of the fit."""
+def fit_of(theta: Array, w: Array, held_out: Data, **fields: Any) -> Fit:
+    """Judge a layer theta, w (m, d, d) by held-out examples; fields: further fields of the fit."""
     predicted = linearize(theta, w, columns(held_out.x), held_out.rows).value
-    return Fit(theta=theta, w=w, error=relative_error(predicted, columns(held_out.y)), **more)
+    return Fit(theta=theta, w=w, error=relative_error(predicted, columns(held_out.y)), **fields)
 
 
 def relative_error(predicted: Array, y: Array) -> float:
-    """Return sum ||y - predicted||^2 / sum ||y||^2; infinite where all labels are zero.
+    """Return sum ||y - predicted||^2 / sum ||y||^2; infinite if all labels are zero.
 
     >>> relative_error(np.zeros((2, 2, 2)), np.ones((2, 2, 2)))
     1.0
@@ -289,10 +291,10 @@ def relative_error(predicted: Array, y: Array) -> float:
 
 
 def error_bound(predicted: Array, y: Array) -> float:
-    """Return an upper confidence bound of the relative error that n examples (n, k, d) estimate.
+    """Return an upper confidence bound on the relative error, from n examples (n, k, d).
 
-    The estimate, three standard errors of the ratio (delta method), and 3/n: a fault of size one on
-    fewer than 3/n of all examples goes unseen with probability above 5 %.
+    It is the estimate plus three standard errors of the ratio (delta method) plus 3/n. The last
+    term covers errors of size one on fewer than 3/n of all examples, which n examples may miss.
 
     >>> round(error_bound(np.zeros((100, 2, 2)), np.ones((100, 2, 2))), 6)
     1.03
@@ -306,9 +308,9 @@ def error_bound(predicted: Array, y: Array) -> float:
 
 
 def gain(before: Array, after: Array, y: Array) -> float:
-    """Say by how many standard errors predictions (n, k, d) are better than those before.
+    """Return by how many standard errors predictions `after` are better than `before`, (n, k, d).
 
-    Of the mean over examples of the difference of their squared errors.
+    The standard error is that of the mean, over examples, of the difference of squared errors.
 
     >>> y = np.random.default_rng(0).normal(size=(400, 2, 3))
     >>> round(gain(0.0 * y, 0.5 * y, y)), gain(y, y, y)
@@ -320,14 +322,15 @@ def gain(before: Array, after: Array, y: Array) -> float:
 
 
 def rounded(values: Array) -> Array:
-    """Round to 1e-9 of the largest: equal tokens times a matrix may differ in the last digits."""
+    """Round to 1e-9 of the largest entry, so that values that differ by rounding become equal."""
     return np.asarray(np.round(values / (np.abs(values).max() or 1.0), 9) + 0.0)
 
 
 def repeated(x: Array) -> NDArray[np.bool_]:
-    """Say which of the examples x (n, k, d) stood there before, but for rounding.
+    """Return which examples x (n, k, d) repeat an earlier one, up to rounding: (n,).
 
-    By a random linear form; two that differ share its value with a chance of about 1e-9.
+    Examples are compared by a random linear form; different ones have equal values with probability
+    about 1e-9.
 
     >>> repeated(np.array([[[1.0]], [[2.0]], [[1.0]]])).tolist()
     [False, False, True]
@@ -339,16 +342,16 @@ def repeated(x: Array) -> NDArray[np.bool_]:
     return before
 
 
-OFF = 0.25  # the largest relative error of a head that counts as found
+FOUND_HEAD_ERROR = 0.25  # the largest relative error of a head that counts as found
 
 
 @dataclass(frozen=True, kw_only=True)
 class Matching:
-    """Found heads beside the true ones.
+    """A matching of learned heads with the true ones.
 
-    heads: for each true head the number of the found one, None where there are too few. theta,
-    w: ||found - true||_F / ||true||_F for each true head, None for one without a partner, absolute
-    where the true one is 0. spare: the found heads that are left over.
+    heads: for each true head the index of its learned head, None without a partner. theta, w:
+    ||learned - true||_F / ||true||_F for each true head, None without a partner, absolute if the
+    true matrix is 0. spare: the learned heads without a partner.
     """
 
     heads: tuple[int | None, ...]
@@ -358,8 +361,10 @@ class Matching:
 
     @property
     def identified(self) -> bool:
-        """Whether every true head was found, with no relative error above a quarter."""
-        return all(error is not None and error <= OFF for error in (*self.theta, *self.w))
+        """Whether every true head has a partner with relative errors of at most a quarter."""
+        return all(
+            error is not None and error <= FOUND_HEAD_ERROR for error in (*self.theta, *self.w)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Write the matching as JSON."""
@@ -368,11 +373,11 @@ class Matching:
 
 
 def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
-    """Pair the heads so that the sum of their relative errors is least. [Kuh55]
+    """Match heads so that the sum of their relative errors is minimal. [Kuh55]
 
-    If the last coordinate of every token is 1, the differences of tokens are 0 there. So no label
-    shows the last column of a Theta, nor the last row of a W but in the sum over heads, and these
-    are not compared. Raises UsageError for layers of different dimensions.
+    If the last coordinate of every token is 1, differences of tokens are 0 there. Labels then do
+    not depend on the last column of a Theta, and on last rows of the W only in sum over heads.
+    These are not compared. Raises UsageError for layers of different dimensions.
 
     >>> truth = AttentionLayer(theta=np.stack([np.eye(2), np.ones((2, 2))]), w=np.ones((2, 2, 2)))
     >>> swapped = AttentionLayer(theta=truth.theta[::-1], w=truth.w)
@@ -381,11 +386,11 @@ def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
     """
     if learned.d != truth.d:
         raise UsageError(f"two layers must have one dimension, got {learned.d} and {truth.d}")
-    from scipy.optimize import linear_sum_assignment  # which few need
+    from scipy.optimize import linear_sum_assignment  # few runs need it
 
-    shown = truth.d - truth.constant
-    theta = distances(learned.theta[:, :, :shown], truth.theta[:, :, :shown])
-    w = distances(learned.w[:, :shown], truth.w[:, :shown])
+    compared = truth.d - truth.constant  # coordinates
+    theta = distances(learned.theta[:, :, :compared], truth.theta[:, :, :compared])
+    w = distances(learned.w[:, :compared], truth.w[:, :compared])
     rows, partners = linear_sum_assignment(theta + w)
     pairs = {int(i): int(j) for i, j in zip(rows, partners, strict=True)}
     return Matching(
@@ -397,7 +402,7 @@ def match(learned: AttentionLayer, truth: AttentionLayer) -> Matching:
 
 
 def distances(learned: Array, truth: Array) -> Array:
-    """Relative Frobenius distances, (f, d, d) and (t, d, d) -> (t, f)."""
+    """Return relative Frobenius distances of all pairs: (f, d, d), (t, d, d) -> (t, f)."""
     out = np.linalg.norm(learned - truth[:, None], axis=(2, 3))
     norms = np.linalg.norm(truth, axis=(1, 2))
     return np.asarray(out / np.where(norms > 0, norms, 1.0)[:, None])

@@ -1,13 +1,13 @@
 """A hidden set by single flips: about as many values as there are places.
 
-f(z) = g(h) for a g that is not constant and h = #{j in S: z_j = -1}. Say z and z' differ in place j
-alone, z_j = +1 and z'_j = -1, and f(z) != f(z'). Then j is in S, z has some h with g(h) != g(h+1),
-and z' has h + 1. Of another place i ask z with i flipped where z_i = +1: if i is in S the value is
-g(h+1), else g(h). Where z_i = -1 ask z' with i flipped: if i is in S the value is g(h), else
-g(h+1). Either way one value tells, whatever else g does.
+f(z) = g(h) for a g that is not constant and h = #{j in S: z_j = -1}. Let z and z' differ in place j
+alone, z_j = +1 and z'_j = -1, and let f(z) != f(z'). Then j is in S, z has some h with g(h) !=
+g(h+1), and z' has h + 1. For another place i with z_i = +1, ask z with i flipped: the value is
+g(h+1) if i is in S, else g(h). For z_i = -1, ask z' with i flipped: the value is g(h) if i is in S,
+else g(h+1). So one value decides, for any g.
 
-Such a pair is found on a path from all +1 to all -1 that flips one place after the other: h goes
-through 0 .. m on it, so values on it differ, and between two that differ bisection finds a step.
+Such a pair lies on a path from all +1 to all -1 that flips one place after the other: h takes the
+values 0 .. m on it, so values of f differ, and bisection between two different ones finds a step.
 """
 
 import math
@@ -29,15 +29,15 @@ Signs = NDArray[np.int8]
 Array = NDArray[np.float64]
 Ask = Callable[[Signs], Array]  # (n, places) -> (n,)
 
-_MAX_VALUES = 1 << 26  # values of a run: minutes
-_NUMBERS = 1 << 22  # in the tokens of a call
+_MAX_VALUES = 1 << 26  # of a run, which then takes minutes
+_BATCH_NUMBERS = 1 << 22  # in the tokens of one call
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flips(BuiltIn):
-    """Flips one place after the other; noisy answers are asked again, and the majority counts.
+    """Flips one place after the other; with noise it asks repeatedly and takes the majority.
 
-    confidence: that all majorities are right.
+    confidence: the probability that all majorities are right.
     """
 
     name: ClassVar[str] = "flips"
@@ -47,7 +47,7 @@ class Flips(BuiltIn):
     confidence: Annotated[float, Range(above=0, below=1)] = 0.99
 
     def supports(self, family: Family) -> str | None:
-        """Return None for hidden sets, or the reason."""
+        """Return None for hidden sets, else the reason."""
         if not isinstance(family, Coded):
             return family.lacks("coded")
         if (hidden := family.hides) is None:
@@ -61,19 +61,19 @@ class Flips(BuiltIn):
         )
 
     def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
-        """Find the set; one of another size than the family hides is no member's."""
+        """Find the hidden set; a set of another size than the family's is a failure."""
         family = require_coded(oracle.family)
         hidden = family.hides or family.refuse("hidden_sets")
         times = self._times(hidden, family)
         ask = partial(decided_values, oracle, family, times)
-        found = hidden_set(ask, family.d - 1, rng, hidden.first_step)
+        places = hidden_set(ask, family.d - 1, rng, hidden.first_step)
         details: dict[str, Any] = {"repetitions": times}
         if family.noise:
             details["confidence"] = self.confidence
-        if found is None or hidden.size not in (None, len(found)):
-            failed = f"{len(found or ())} places change labels, of a set of {hidden.size}"
-            return nothing(family, Outcome.STAGE_FAILED, reason=failed, **details)
-        return member(family, hidden.secret(found), **details)
+        if places is None or hidden.size not in (None, len(places)):
+            reason = f"{len(places or ())} places change labels, of a set of {hidden.size}"
+            return nothing(family, Outcome.STAGE_FAILED, reason=reason, **details)
+        return member(family, hidden.secret(places), **details)
 
     def _times(self, hidden: HiddenSet, family: Coded) -> int:
         questions = most_questions(hidden, family.d - 1)
@@ -81,10 +81,10 @@ class Flips(BuiltIn):
 
 
 def times_for_flips(questions: int, noise: float, confidence: float) -> int:
-    """Count how often to ask so that the majority is right on all questions.
+    """Return how often to ask each question so that all majorities are right.
 
-    An answer is wrong with probability noise < 1/2, independently; at least half of n are with
-    probability at most (2 sqrt(noise (1 - noise)))^n. [Hoe63, theorem 1]
+    An answer is wrong with probability noise < 1/2, independently. At least half of n are wrong
+    with probability at most (2 sqrt(noise (1 - noise)))^n. [Hoe63, theorem 1]
 
     >>> times_for_flips(1000, 0.1, 0.99), times_for_flips(1000, 0.0, 0.99)
     (23, 1)
@@ -96,20 +96,20 @@ def times_for_flips(questions: int, noise: float, confidence: float) -> int:
 
 
 def decided_values(oracle: ValueOracle, family: Coded, times: int, z: Signs) -> Array:
-    """Ask so many times; of the two values that noise leaves the more frequent counts: (n,)."""
+    """Ask for each point `times` times, and return the more frequent of its two values: (n,)."""
     low, high, total = np.full(len(z), np.inf), np.full(len(z), -np.inf), np.zeros(len(z))
-    most = max(1, _NUMBERS // z.size)  # times at once
-    for first in range(0, times, most):
-        again = min(most, times - first)
-        values = read_values(oracle, family, np.tile(z, (again, 1))).reshape(again, len(z))
+    at_once = max(1, _BATCH_NUMBERS // z.size)  # repetitions in a call
+    for first in range(0, times, at_once):
+        count = min(at_once, times - first)
+        values = read_values(oracle, family, np.tile(z, (count, 1))).reshape(count, len(z))
         low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
         total += values.sum(axis=0)
     return np.where(2 * total > times * (low + high), high, low)
 
 
 def read_values(oracle: ValueOracle, family: Coded, z: Signs) -> Array:
-    """Ask once for the factor of labels at each of the points z (n, places): (n,)."""
-    out, at_once = np.empty(len(z)), max(1, _NUMBERS // family.chosen(z[:1]).size)
+    """Ask once for the label's factor at each point z (n, places): (n,)."""
+    out, at_once = np.empty(len(z)), max(1, _BATCH_NUMBERS // family.chosen(z[:1]).size)
     for start in range(0, len(z), at_once):
         x = family.chosen(z[start : start + at_once])
         out[start : start + at_once] = family.nearest_level(x, oracle.value(x))
@@ -117,20 +117,20 @@ def read_values(oracle: ValueOracle, family: Coded, z: Signs) -> Array:
 
 
 def most_questions(hidden: HiddenSet, places: int) -> int:
-    """The most values that `hidden_set` asks."""
+    """Return the largest number of values that `hidden_set` asks for."""
     return places + 1 if hidden.first_step else 2 * places + places.bit_length() + 3
 
 
 def hidden_set(
     f: Ask, places: int, rng: np.random.Generator, first_step: bool = False
 ) -> tuple[int, ...] | None:
-    """Find S, its places counted from 0, by values of f; None where f is constant on the path.
+    """Find S, its places counted from 0, by values of f; None if f is constant on the path.
 
-    first_step: g(0) != g(1) is known, and places + 1 values do. Else as many more as it takes to
-    meet another value than g(0) on a random path, and log2(places).
+    first_step: whether g(0) != g(1) is known; then places + 1 values suffice. Else a random path is
+    searched for another value than g(0), and log2(places) values find the step.
 
-    >>> asked = lambda z: (z[:, [2, 5]] == -1).sum(axis=1) % 2
-    >>> hidden_set(asked, 8, np.random.default_rng(0), first_step=True)
+    >>> f = lambda z: (z[:, [2, 5]] == -1).sum(axis=1) % 2
+    >>> hidden_set(f, 8, np.random.default_rng(0), first_step=True)
     (2, 5)
     """
     if first_step:
@@ -144,33 +144,33 @@ def hidden_set(
         return None
     ends = _path(order, np.array([start, start + 1]))
     others = np.delete(np.arange(places), order[start])
-    raised = (ends[0, others] == -1).astype(np.intp)  # these are flipped in z'
-    asked = ends[raised]
-    asked[np.arange(len(others)), others] *= -1
+    end = (ends[0, others] == -1).astype(np.intp)  # 1: the place is flipped in z', 0: in z
+    points = ends[end]
+    points[np.arange(len(others)), others] *= -1
     base = f(ends)
-    inside = others[f(asked) != base[raised]]
+    inside = others[f(points) != base[end]]
     return tuple(sorted([int(order[start]), *inside.tolist()]))
 
 
 def _path(order: NDArray[np.intp], lengths: NDArray[np.intp]) -> Signs:
-    """The points of the path with so many places flipped: (n,) -> (n, places)."""
+    """Return the points of the path with given numbers of flipped places: (n,) -> (n, places)."""
     rank = np.argsort(order)
     return np.where(rank[None] < lengths[:, None], -1, 1).astype(np.int8)
 
 
 def _step(f: Ask, order: NDArray[np.intp]) -> int | None:
-    """Find t such that f differs between t and t + 1 places flipped."""
+    """Find a t such that f differs between t and t + 1 flipped places; None if there is none."""
 
     def at(length: int) -> float:
         return float(f(_path(order, np.array([length])))[0])
 
     places, base = len(order), at(0)
-    seen = [0]  # lengths with the value at 0
-    for length in _spread(places):
+    equal = [0]  # lengths at which f has its value at 0
+    for length in _spread_order(places):
         if at(length) != base:
-            same, other = max(s for s in seen if s < length), length
+            same, other = max(s for s in equal if s < length), length
             break
-        seen.append(length)
+        equal.append(length)
     else:
         return None
     while other - same > 1:
@@ -182,8 +182,8 @@ def _step(f: Ask, order: NDArray[np.intp]) -> int | None:
     return same
 
 
-def _spread(places: int) -> list[int]:
-    """1 .. places in an order that is spread out at any time: the whole, halves, quarters, ..."""
+def _spread_order(places: int) -> list[int]:
+    """Return 1 .. places in an evenly spreading order: the whole, halves, quarters, ..."""
     order, step = [places], 1
     while step < places:
         step *= 2

@@ -1,4 +1,4 @@
-"""The learner protocol: what a learner gets, what it gives back, and what it ended with."""
+"""The protocol of learners: their oracle, the hypothesis they return, and outcomes of runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, is_dataclass, replace
@@ -14,14 +14,14 @@ from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.parameters import canonical, require_declared
 
-Access = Literal["examples", "queries", "values", "either"]  # either: it chooses as it runs
-# What a learner sees, as runs/registry.py says; "examples": one from a file chooses how it looks.
+Access = Literal["examples", "queries", "values", "either"]  # either: it chooses while it runs
+# What a learner sees (see runs/registry.py); "examples": a learner from a file chooses its view.
 View = Literal["tokens", "z", "queries", "values", "examples", "nothing"]
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
 class Outcome(Enum):
-    """What a run ended with; `advice` says what to do, `details["reason"]` more if it is known."""
+    """How a run ended; `advice` says what to do, and `details["reason"]` the reason if known."""
 
     SOLVED = "solved"
     UNIDENTIFIED = "function found, heads not identified"
@@ -88,7 +88,7 @@ SPENT: dict[Resource, Outcome] = {n: Outcome[f"{n.upper()}_SPENT"] for n in get_
 
 
 class Failed(Exception):
-    """A hypothesis could not be evaluated: `outcome` says what happened, `details` more of it."""
+    """A learner or a hypothesis failed: `outcome` says how, `details` has the particulars."""
 
     def __init__(self, outcome: Outcome, details: dict[str, Any]) -> None:
         super().__init__(outcome.value)
@@ -101,13 +101,13 @@ class Failed(Exception):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hypothesis:
-    """What a learner gives back.
+    """What a learner returns.
 
-    predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
-    outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
-    the one found, of a learner that finds layers. model: the trained one, of a learner of torch;
-    of one from a file its weights by name. close: lets go of what predict needs when all is
-    measured, and returns further details.
+    predict: maps tokens (n, k, d) to labels (n, k, d); may raise Failed. secret: the claimed
+    member. outcome: why the learner stopped; None if it finished. details: numbers to keep. layer:
+    the attention layer that was found, if any. model: the trained torch module, or its weights by
+    name for a learner from a file. close: frees the resources of `predict` after the run is judged,
+    and returns further details.
     """
 
     predict: Predict
@@ -122,10 +122,10 @@ class Hypothesis:
 class Learner(Protocol):
     """A learner: a frozen dataclass whose fields are its parameters.
 
-    Those built in that learn from examples say in `view` what they see of them: "tokens" or "z".
-    A learner that computes for long between draws, queries and values has `computes_long = True`
-    and runs in a child process. When it has something better than nothing it calls
-    `oracle.meter.offer(hypothesis)`: the run's hypothesis, if a budget is spent before it ends.
+    Built-in learners that use examples state their input in `view`: "tokens" or "z". A learner that
+    computes for long between draws, queries and values has `computes_long = True` and runs in a
+    child process. It may call `oracle.meter.offer(hypothesis)` at any time: the last offer becomes
+    the run's hypothesis if a budget is spent before the learner ends.
     """
 
     revision: ClassVar[int]  # raised when the output changes
@@ -133,23 +133,23 @@ class Learner(Protocol):
 
     @property
     def access(self) -> Access:
-        """What it gets; a ClassVar of the learners here."""
+        """The kind of oracle that it needs; a ClassVar of built-in learners."""
 
     @property
     def name(self) -> str:
-        """What it is called; a ClassVar of the learners here."""
+        """The name of the learner; a ClassVar of built-in learners."""
 
     def supports(self, family: Family) -> str | None:
         """Return None, or the reason why the learner cannot run on the family."""
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Learn from an oracle of examples, queries, values or all of them, as `access` says."""
+        """Learn from an oracle of the kind that `access` states."""
 
 
 class BuiltIn:
-    """What the learners of this package share: frozen dataclasses that declare their parameters.
+    """The base of built-in learners: frozen dataclasses that declare their parameters.
 
-    They learn from examples of any family and do not compute long, where they say nothing else.
+    By default they learn from examples, support every family, and do not compute for long.
     """
 
     revision: ClassVar[int] = 1
@@ -165,7 +165,7 @@ class BuiltIn:
 
 
 def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
-    """Say why a learner cannot fit `heads` softmax heads (0: as many as layers have), or None."""
+    """Return why a learner cannot fit softmax heads (heads=0: as the layers have); else None."""
     if family.kind == "linear":
         return "it fits softmax attention; `lifted` learns linear attention"
     if not (heads or family.layer_heads):
@@ -174,24 +174,24 @@ def no_softmax_heads(family: Family, name: str, heads: int) -> str | None:
 
 
 def innermost(learner: Any) -> Any:
-    """Give the learner that a decoder asks, or the learner itself."""
+    """Return the learner that a decoder wraps, or the learner itself."""
     while getattr(learner, "name", "") == "decode":
         learner = learner.learner
     return learner
 
 
 def learner_spec(learner: Learner) -> str:
-    """Write a learner's canonical name: parameters filled in, sorted; a plug-in's as given."""
-    named: str | None = getattr(learner, "spec", None)
-    if named or not is_dataclass(learner):
-        return named or str(learner.name)
+    """Write a learner's canonical spec, with all parameters sorted; a plug-in's as given."""
+    given: str | None = getattr(learner, "spec", None)
+    if given or not is_dataclass(learner):
+        return given or str(learner.name)
     return canonical(learner, learner.name)
 
 
 def member(
     family: Family, secret: Secret, outcome: Outcome | None = None, **details: Any
 ) -> Hypothesis:
-    """Build the hypothesis that the instance is a certain member."""
+    """Build the hypothesis that the instance is the member of a secret."""
     predict = partial(family.mean, secret)
     return Hypothesis(predict=predict, secret=secret, outcome=outcome, details=details)
 
@@ -202,7 +202,7 @@ def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> H
 
 
 def ended_early(oracle: Any, outcome: Outcome, **details: Any) -> Hypothesis:
-    """Build what a run has that a budget ended: what it offered; else the baseline."""
+    """Build the hypothesis of a run that ended early: the last offer, else the baseline."""
     offered: Hypothesis | None = oracle.meter.offered
     if offered is None or outcome not in (*SPENT.values(), Outcome.MEMORY_SPENT):
         return nothing(oracle.family, outcome, **details)

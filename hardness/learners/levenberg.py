@@ -23,18 +23,18 @@ from instances.limits import require_memory
 from instances.parameters import Range
 
 End = Literal["exact", "flat", "steps"]
-_EXACT = 1e-27  # relative error on the examples: rounding is all
+_EXACT = 1e-27  # relative error on the examples: only rounding is left
 _FLAT = 1e-5  # relative decrease of the loss by a step at which a descent ends
-_STILL = 1e-12  # relative length of such a step
-_INNER = {"atol": 1e-3, "btol": 0.0, "conlim": 0.0, "maxiter": 50}  # of LSMR
-_SOLVED = 1e-20  # hold-out error: no other start can be better
+_SHORT_STEP = 1e-12  # relative length of such a step
+_LSMR_OPTIONS = {"atol": 1e-3, "btol": 0.0, "conlim": 0.0, "maxiter": 50}  # of LSMR
+_SOLVED = 1e-20  # held-out error: no other start can be better
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Polished(Fit):
-    """Where the descent ended; the measure steps counts its evaluations of the layer.
+    """The end of a descent; its measure steps counts evaluations of the layer.
 
-    loss: relative squared error on the examples; end: why it ended: only rounding is left, the loss
+    loss: relative squared error on the examples. end: the reason: only rounding is left, the loss
     is flat, or the steps are used up.
     """
 
@@ -55,7 +55,7 @@ def polish(theta: Array, w: Array, data: Data, validation: Data, steps: int = 10
     token, label = (math.sqrt(float(np.mean(part**2))) or 1.0 for part in (x, y))
     scale = label * math.sqrt(y.size)  # so that the loss is a relative error
 
-    @lru_cache(maxsize=1)  # SciPy asks for the Jacobian where it has just asked for the residual
+    @lru_cache(maxsize=1)  # SciPy needs residual and Jacobian at the same point
     def layer_at(point: bytes) -> Linearized:
         heads, values = np.frombuffer(point).reshape(2, *theta.shape)
         return linearize(heads, values, x, data.rows)
@@ -74,8 +74,8 @@ def polish(theta: Array, w: Array, data: Data, validation: Data, steps: int = 10
 
     fitted = least_squares(
         residual, np.ravel((theta, w)), jacobian, method="trf", tr_solver="lsmr",
-        tr_options=_INNER, x_scale=np.repeat([1 / token**2, label / token], theta.size),
-        ftol=_FLAT, xtol=_STILL, gtol=np.finfo(float).eps, max_nfev=steps,
+        tr_options=_LSMR_OPTIONS, x_scale=np.repeat([1 / token**2, label / token], theta.size),
+        ftol=_FLAT, xtol=_SHORT_STEP, gtol=np.finfo(float).eps, max_nfev=steps,
     )  # fmt: skip
     theta, w = fitted.x.reshape(2, *theta.shape)
     loss = 2 * float(fitted.cost)
@@ -86,9 +86,10 @@ def polish(theta: Array, w: Array, data: Data, validation: Data, steps: int = 10
 
 
 def enough(m: int, k: int, d: int) -> int:
-    """Return how many noiseless examples the polish needs, with room: ample for a basin to be wide.
+    """Return how many noiseless examples the polish needs for a wide basin of attraction.
 
-    40 labelled tokens for each unknown of a column of W; 8 logits for each unknown of a Theta.
+    They give 40 labelled tokens for each unknown of a column of W, and 8 logits for each unknown of
+    a Theta.
 
     >>> enough(2, 2, 16), enough(4, 2, 16)
     (1024, 1280)
@@ -100,9 +101,9 @@ def enough(m: int, k: int, d: int) -> int:
 class Levenberg(BuiltIn):
     """Fits `heads` heads (0: as many as the family's layers have) to `examples` (0: enough).
 
-    From `restarts` random starts, `steps` steps each; a fifth of the examples is held out, and the
-    best on them is kept. Its `held_out_error` is the least of the starts', so it is a little too
-    small; the risk of a run is measured on fresh examples.
+    It descends from `restarts` random starts, `steps` steps each. A fifth of the examples is held
+    out, and the best layer on them is kept. Its `held_out_error` is the minimum over starts, so it
+    is a little too small; the risk of a run is measured on fresh examples.
     """
 
     name: ClassVar[str] = "levenberg"
@@ -121,14 +122,14 @@ class Levenberg(BuiltIn):
         require(self.examples != 1, "examples must be at least 2, got 1: one is held out")
 
     def supports(self, family: Family) -> str | None:
-        """Any family but those of linear attention."""
+        """Return None except for linear attention and an unknown number of heads."""
         return no_softmax_heads(family, self.name, self.heads)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Draw all examples, then descend from each start."""
         family = oracle.family
         heads = self.heads or family.layer_heads
-        each = family.k // (family.rows or family.k)  # as many labels where few tokens have some
+        each = family.k // (family.rows or family.k)  # more examples if few tokens have labels
         wanted = self.examples or each * enough(heads, family.k, family.d) * 5 // 4 + 64
         size = 8 * wanted * family.k * (family.d * (4 * heads + 8) + 4 * heads * family.k)
         size += 8 * heads * family.d**2 * (20 + heads)
@@ -138,9 +139,9 @@ class Levenberg(BuiltIn):
             raise Spent("examples")
         drawn, cut = Data(x=x, y=y, rows=family.rows), len(x) - max(1, len(x) // 5)
         data, held_out = drawn.cut(0, cut), drawn.cut(cut, len(x))
-        # Errors are of the mean square of labels; a risk is of what knowing their mean leaves.
-        left = float(np.mean((held_out.y - data.y.mean(axis=0)) ** 2))
-        scale = float(np.mean(held_out.y**2)) / left if left else 1.0
+        # Errors are relative to the labels' mean square, a risk to their variance.
+        variance = float(np.mean((held_out.y - data.y.mean(axis=0)) ** 2))
+        scale = float(np.mean(held_out.y**2)) / variance if variance else 1.0
         best, steps = None, 0
         for starts in range(1, self.restarts + 1):
             fitted = polish(*_random_heads(rng, heads, data), data, held_out, self.steps)
@@ -158,7 +159,7 @@ class Levenberg(BuiltIn):
 
 
 def _random_heads(rng: np.random.Generator, heads: int, data: Data) -> tuple[Array, Array]:
-    """Theta with logits of about 1, and W with outputs of the labels' size: (m, d, d) each."""
+    """Draw Theta with logits of about 1, W with outputs of the labels' size: (m, d, d) each."""
     shape, token = (heads, data.d, data.d), math.sqrt(float(np.mean(data.x**2))) or 1.0
     label = math.sqrt(float(np.mean(data.y**2)))
     theta = rng.normal(0.0, 1 / data.d / token**2, shape)

@@ -1,13 +1,13 @@
-"""Linear attention is linear: least squares on the features in which the layer is.
+"""Least squares on cubic features, in which linear attention is a linear map.
 
-Exact from as many examples as there are features, whatever the number of heads. [YAMTJA24] Of
-softmax layers it learns what is of first order in the logits: nearly all while they are small. Both
-maps take every token times every entry of a symmetric matrix of all tokens. Each off-diagonal
-pair is taken once, times sqrt(2), so that inner products are those of the full products.
+It is exact from as many examples as there are features, for any number of heads. [YAMTJA24] For
+softmax layers it learns the part of first order in the logits, nearly all if these are small. Both
+feature maps multiply every token by every entry of a symmetric matrix of all tokens. An
+off-diagonal entry is used once, times sqrt(2), which preserves inner products.
 
 Rows are solved by orthogonal transformations, which do not square the condition number as normal
-equations do. A stack of bounded size holds them: when it is full, its triangular factor takes its
-place. [GVL13, section 5.3]
+equations do. They are stored in a stack of bounded size; a full stack is replaced by its triangular
+factor. [GVL13, section 5.3]
 """
 
 import math
@@ -28,19 +28,28 @@ from instances.parameters import OneOf
 
 Array = NDArray[np.float64]
 _LEAST_BLOCK = 512
-_MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # an hour, ten minutes
-_OVER = {"cubic": 1.2, "softmax": 10.0}  # exact from 1 on; a ninth above the best linear predictor
-_EXCESS = 0.01  # of the labels' second moment: what noise in them may add to the risk
-_MOST_OVER = 1000.0  # however large the noise
-_GROWTH, _LONGEST = 1.25, 20.0  # while the rank is short: few boolean tokens repeat
-_AT_ONCE, _NUMBERS = 4096, 1 << 21  # examples drawn at once; numbers in a block of features
+_MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # they take an hour, ten minutes
+_OVERSAMPLE = {
+    "cubic": 1.2,
+    "softmax": 10.0,
+}  # cubic is exact from 1 on; softmax then is a ninth above the best fit
+_NOISE_RISK = 0.01  # the risk that label noise may add, relative to the labels' second moment
+_MOST_OVERSAMPLE = 1000.0  # for any noise
+_GROWTH, _MOST_GROWTH = (
+    1.25,
+    20.0,
+)  # steps and limit while the rank is too low, as boolean tokens repeat
+_BATCH_EXAMPLES, _BLOCK_NUMBERS = (
+    4096,
+    1 << 21,
+)  # examples drawn at once; numbers in a block of features
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cubic:
-    """x_a (x) vech(X^T X): linear attention is linear in them, whatever the number of heads.
+    """The features x_a (x) vech(X^T X) of a token, in which linear attention is linear.
 
-    Features of each token of an example of k tokens of dimension d.
+    They are computed for each of the k tokens of dimension d of an example.
 
     >>> Cubic(k=2, d=3).count, Cubic(k=2, d=3).rank(boolean=True)
     (18, 12)
@@ -57,15 +66,15 @@ class Cubic:
         return self.d**2 * (self.d + 1) // 2
 
     def rank(self, boolean: bool) -> int:
-        """Dimension of the span of the features; boolean tokens have a constant diagonal."""
+        """Return the dimension of the features' span; boolean tokens have a constant diagonal."""
         return self.d * (self.d * (self.d - 1) // 2 + 1) if boolean else self.count
 
     def examples(self, boolean: bool) -> int:
-        """The fewest examples of that rank, k each or d; enough on normal tokens."""
+        """Return the fewest examples of full rank; on normal tokens they suffice."""
         return -(-self.rank(boolean) // min(self.k, self.d))
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
-        """Compute features that all tokens share, (n, shared), and the matrix, (n, pairs)."""
+        """Compute features common to all tokens, (n, shared), and the matrix, (n, pairs)."""
         return x[:, 0, :0], pair_moments(x)
 
     def __call__(self, x: NDArray[Any]) -> Array:
@@ -78,9 +87,9 @@ class Cubic:
         return np.concatenate([common, flat], axis=2)
 
     def predict(self, solution: Array, x: NDArray[Any]) -> Array:
-        """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
+        """Return self(x) @ solution without storing features: (n, k, d)."""
         real, d = _real(x, self.k, self.d), self.d
-        out, at_once = np.empty(real.shape), max(1, _NUMBERS // d**2)
+        out, at_once = np.empty(real.shape), max(1, _BLOCK_NUMBERS // d**2)
         for start in range(0, len(real), at_once):
             part = real[start : start + at_once]
             shared, matrix = self._parts(part)
@@ -110,13 +119,13 @@ class FirstOrder(Cubic):
         return self.d + self.d**2 * (self.d + 1) // 2
 
     def rank(self, boolean: bool) -> int:
-        """All of them: the diagonal of the covariance is not constant, on boolean tokens either."""
+        """Return the number of features, as the covariance's diagonal is never constant."""
         return self.count
 
     def examples(self, boolean: bool) -> int:
-        """Count what an example adds to the rank of the products, and with the mean.
+        """Return the fewest examples of full rank.
 
-        Of two tokens the difference of the rows is (x_1 - x_2) (x) cov, a symmetric cubic form.
+        For two tokens the difference of the rows is (x_1 - x_2) (x) cov, a symmetric cubic form.
         """
         products = self.count - self.d
         most = max(-(-self.count // min(self.k, self.d + 1)), -(-products // min(self.k, self.d)))
@@ -139,7 +148,7 @@ def pair_moments(x: Array) -> Array:
     [[1.0, 2.828, 4.0]]
     """
     first, second = np.triu_indices(x.shape[2])
-    # Token by token, without BLAS: it rounds by the number of examples at once.
+    # Token by token: BLAS would round by the number of examples.
     total = x[:, 0, first] * x[:, 0, second]
     for a in range(1, x.shape[1]):
         total += x[:, a, first] * x[:, a, second]
@@ -154,7 +163,10 @@ def _real(x: NDArray[Any], k: int, d: int) -> Array:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresFit:
-    """The solution of least norm (features, labels), its rank; squares left, in all (labels,)."""
+    """The minimum-norm solution (features, labels), its rank, and sums of squares (labels,).
+
+    residual: of what the fit leaves. total: of the labels.
+    """
 
     solution: Array
     rank: int
@@ -164,14 +176,14 @@ class LeastSquaresFit:
 
     @property
     def unexplained(self) -> float | None:
-        """Share of the labels' second moment that is left a degree of freedom, or None."""
+        """The unexplained share of the labels' second moment, per degree of freedom, or None."""
         spare, total = self.rows - self.rank, float(self.total.sum())
         left = float(self.residual.sum())
         return left / spare / (total / self.rows) if spare > 0 < total else None
 
 
 class LeastSquares:
-    """Takes rows in batches; the same batches give the same bits.
+    """Least squares on rows that are added in batches; equal batches give equal bits.
 
     >>> sums = LeastSquares(features=1, labels=1)
     >>> sums.add(np.array([[1.0], [2.0]]), np.array([[3.0], [6.0]]))
@@ -180,7 +192,7 @@ class LeastSquares:
     """
 
     def __init__(self, *, features: int, labels: int) -> None:
-        """Hold at most half as many rows as columns beside a factor; raises TooLarge."""
+        """Reserve a stack of half as many rows as columns, and a factor; raises TooLarge."""
         width = features + labels
         self._most = width + max(_LEAST_BLOCK, -(-width // 2))
         require_memory(16 * self._most * width, f"least squares on {features} features")
@@ -188,7 +200,7 @@ class LeastSquares:
         self._batches: list[Array] = [np.empty((0, width), np.float64)]
 
     def add(self, features: Array, labels: Array) -> None:
-        """Add rows, (n, features) and (n, labels); a full stack is left as its factor."""
+        """Add rows (n, features), (n, labels); a full stack is replaced by its factor."""
         self._batches.append(np.concatenate([features, labels], axis=1))
         self.rows += len(features)
         if sum(map(len, self._batches)) >= self._most:
@@ -197,11 +209,11 @@ class LeastSquares:
             self._batches = [np.array(factor[: factor.shape[1]], np.float64)]
 
     def solve(self) -> LeastSquaresFit:
-        """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
+        """Solve for all rows so far, like numpy.linalg.lstsq on all rows."""
         self._batches = [np.concatenate(self._batches)]
         left, right = np.split(self._batches[0], [self._features], axis=1)
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
-        # By a complete orthogonal decomposition: the singular values would take longer.
+        # A complete orthogonal decomposition is faster than singular values.
         solution, _, rank, _ = lstsq(
             left, right, cond=cutoff, lapack_driver="gelsy", check_finite=False
         )
@@ -215,8 +227,8 @@ class LeastSquares:
 class Lifted(BuiltIn):
     """Least squares on `features` ("auto": "cubic" of linear attention, else "softmax").
 
-    oversample: examples, as a multiple of the fewest that tell all coefficients; 0: as many as are
-    due.
+    oversample: examples, as a multiple of the fewest that determine all coefficients; 0: chosen by
+    the noise.
     """
 
     name: ClassVar[str] = "lifted"
@@ -236,13 +248,13 @@ class Lifted(BuiltIn):
         )
 
     def supports(self, family: Family) -> str | None:
-        """Any family whose features are not too many."""
+        """Return None for families with few enough features, else the reason."""
         if family.rows:
             return f"it takes labels of all tokens, and {family} has them of the first"
         features = self.map_of(family)
-        most = _MOST_FEATURES[features.name]
-        if features.count > most:
-            return f"d={family.d} makes {features.count} features, {most} at most are solved for"
+        limit = _MOST_FEATURES[features.name]
+        if features.count > limit:
+            return f"d={family.d} makes {features.count} features, {limit} at most are solved for"
         return None
 
     def map_of(self, family: Family) -> Cubic:
@@ -251,22 +263,22 @@ class Lifted(BuiltIn):
         return MAPS[linear if self.features == "auto" else self.features](k=family.k, d=family.d)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Gather as many examples as are due, and solve."""
+        """Gather as many examples as are needed, and solve."""
         family = oracle.family
         features, boolean = self.map_of(family), family.token_text == "boolean"
         least, goal = features.examples(boolean), features.rank(boolean)
         rows, outcome = _Rows(oracle, features), None
         try:
-            rows.gather(math.ceil((self.oversample or _OVER[features.name]) * least))
+            rows.gather(math.ceil((self.oversample or _OVERSAMPLE[features.name]) * least))
             if not self.oversample:
-                rows.gather(math.ceil(_due(rows, features) * least))
-                while rows.solve().rank < goal and rows.examples < _LONGEST * least:
+                rows.gather(math.ceil(_needed_oversample(rows, features) * least))
+                while rows.solve().rank < goal and rows.examples < _MOST_GROWTH * least:
                     rows.gather(math.ceil(_GROWTH * rows.examples))
         except Spent as spent:
             outcome = SPENT[spent.resource]
         fit = rows.solve()
         if outcome is Outcome.EXAMPLES_SPENT and fit.rank == goal:
-            outcome = None  # more would only average noise: the risk says what these were worth
+            outcome = None  # more examples would only average noise
         details: dict[str, Any] = {"features": features.count, "unexplained": fit.unexplained}
         details |= {"rank": fit.rank, "expected_rank": goal}
         details |= {"examples_given": rows.examples, "examples_needed": least}
@@ -278,7 +290,7 @@ class Lifted(BuiltIn):
 
 
 class _Rows:
-    """Draws examples and adds their rows, in an order and blocks that no budget changes."""
+    """The rows of examples, drawn in an order and in blocks that no budget changes."""
 
     def __init__(self, oracle: ExampleOracle, features: Cubic) -> None:
         self.oracle, self.features = oracle, features
@@ -288,11 +300,11 @@ class _Rows:
         self._fit: LeastSquaresFit | None = None
 
     def gather(self, examples: int) -> None:
-        """Go on to so many examples; raises Spent."""
+        """Draw examples until there are `examples`; raises Spent."""
         while self.examples < examples:
-            batch = self.oracle.draw(min(_AT_ONCE, examples - self.examples))
+            batch = self.oracle.draw(min(_BATCH_EXAMPLES, examples - self.examples))
             x, y = batch.x, batch.y - self.family.known(batch.x)
-            at_once = max(1, _NUMBERS // (self.family.k * self.features.count))
+            at_once = max(1, _BLOCK_NUMBERS // (self.family.k * self.features.count))
             for start in range(0, len(x), at_once):
                 part = slice(start, start + at_once)
                 rows = self.features(x[part]).reshape(-1, self.features.count)
@@ -306,23 +318,23 @@ class _Rows:
         return self._fit
 
 
-def _due(rows: _Rows, features: Cubic) -> float:
-    """Say how many times the fewest examples are due, by the noise of the labels.
+def _needed_oversample(rows: _Rows, features: Cubic) -> float:
+    """Return the needed multiple x of the fewest examples, from the noise of the labels.
 
-    From x times as many rows as coefficients the excess error in an entry of a label is noise^2 / x
-    for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 6)
-    about noise^2 (x + 3) / (x (x - 1)), so that is solved for x.
+    With x times as many rows as coefficients, the excess error in a label's entry is noise^2 / x
+    for large x. Near 1 these heavy-tailed features cost more: measured (d = 6) about noise^2 (x +
+    3) / (x (x - 1)). The function solves this for x.
     """
     if not rows.family.noise_known:
-        return _MOST_OVER  # all that there are
+        return _MOST_OVERSAMPLE  # that is, all there are
     noise = float(rows.family.noise) ** 2 if isinstance(rows.family, Dense) else 0.0
     if not noise:
-        return _OVER[features.name]
+        return _OVERSAMPLE[features.name]
     entries = rows.examples * rows.family.k * rows.family.d
     signal = rows.squares / entries - noise
-    allowed = max(_EXCESS * signal / noise, 1 / _MOST_OVER)
+    allowed = max(_NOISE_RISK * signal / noise, 1 / _MOST_OVERSAMPLE)
     over = (1 + allowed + math.sqrt((1 + allowed) ** 2 + 12 * allowed)) / (2 * allowed)
-    return min(_MOST_OVER, max(_OVER[features.name], over))
+    return min(_MOST_OVERSAMPLE, max(_OVERSAMPLE[features.name], over))
 
 
 def tensor(solution: Array) -> Array:

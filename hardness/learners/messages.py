@@ -1,8 +1,8 @@
-"""What a learner's process and its parent say to each other: tagged records in msgpack.
+"""The messages between a learner's process and its parent: tagged records in msgpack.
 
-First those of a child, then those of its parent. What comes from a child must be one of the records
-here, its numbers and texts in their bounds. The one that holds a pickle is read from learners of
-this package alone.
+First the messages of the child, then those of the parent. A message from a child must be one of
+these records, with numbers and texts within their bounds. `Pickled` is accepted from built-in
+learners alone.
 """
 
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ from hardness.oracles.budget import Budget, Resource
 from instances.errors import UsageError
 from instances.layer import AttentionLayer
 
-DETAILS = 1 << 16  # bytes of what a user's learner reports
+DETAILS = 1 << 16  # of the details that a user's learner reports
 
 Array = np.ndarray[Any, Any]
 _Text = Annotated[str, Meta(max_length=2000)]
@@ -30,7 +30,7 @@ _Packed = tuple[_Type, Annotated[tuple[_Size, ...], Meta(max_length=4)], bytes] 
 
 
 class Unsupported(UsageError):
-    """The learner does not take the family, or asks for what the oracle of its run has not."""
+    """The learner does not support the family, or needs another kind of oracle."""
 
 
 class Message(Struct, forbid_unknown_fields=True, tag_field="op", tag=str.lower):
@@ -38,7 +38,7 @@ class Message(Struct, forbid_unknown_fields=True, tag_field="op", tag=str.lower)
 
 
 class Ready(Message):
-    """The learner is loaded; what it says of itself."""
+    """The learner is loaded; its name, description, access and revision."""
 
     name: _Word
     about: _Text
@@ -66,16 +66,16 @@ class Label(Message):
 
 
 class Values(Message):
-    """The values of a query on the tokens that were sent, none if it raised; or predictions."""
+    """The values of a query on tokens, empty if it raised; or predictions."""
 
     y: Array
 
 
 class Learned(Message):
-    """A hypothesis of a user's learner: its last, or one that it offers before.
+    """A hypothesis of a user's learner: the final one, or an earlier offer.
 
-    predicts: as its layer, as the baseline, or by messages. details: JSON of what it reports.
-    weights: of a torch module, by their names.
+    predicts: how its predictions are computed: by its layer, as the baseline, or by messages.
+    details: reported details as JSON. weights: of a torch module, by name.
     """
 
     final: bool
@@ -88,14 +88,14 @@ class Learned(Message):
 
 
 class Pickled(Message):
-    """A hypothesis of a learner of this package, its last or one before, or what it raised."""
+    """A pickled hypothesis of a built-in learner, final or offered, or the error it raised."""
 
     final: bool
     content: bytes
 
 
 class Ended(Message):
-    """There is no hypothesis of a user's learner: its outcome by name, and what more is to say."""
+    """A user's learner ended without a hypothesis: the name of the outcome, and details."""
 
     outcome: Literal[
         "COULD_NOT_RUN", "INVALID", "CRASHED", "MEMORY_SPENT",
@@ -107,17 +107,17 @@ class Ended(Message):
 
 
 class Idle(Message):
-    """The run is over. clean: nothing of it goes on here, so that another one may begin."""
+    """The run is over. clean: whether nothing of it is left, so that another may begin."""
 
     clean: bool
 
 
 class Job(Message, kw_only=True):
-    """What a child is to do: load a learner, say what it is and, if it `learns`, have it learn.
+    """The work of a child: load a learner, describe it and, if `learns`, let it learn.
 
-    content: a pickle of a learner of this package, its family and its generator. Of a learner from
-    a file: file, and name, as path.py:Name; spec, or the family as `content`, if it is a user's;
-    coins, two numbers that its generators start from.
+    content: for a built-in learner, a pickle of it, its family and its generator; for a learner
+    from a file, a pickle of a user's family. file, name: the file, and the learner as path.py:Name.
+    spec: of a built-in family. coins: two seeds of the learner's generators.
     """
 
     budget: Budget
@@ -131,17 +131,18 @@ class Job(Message, kw_only=True):
 
 
 class Evaluate(Message):
-    """A query is to be evaluated on tokens x, or on packed ones, words, at some codes of labels."""
+    """Asks the child to evaluate a query on tokens x, or on packed words at some codes."""
 
     arrays: dict[str, Array]
     codes: list[int] = []
 
 
 class Answer(Message):
-    """What a learner asked for: examples or labels in arrays, or the value of a query.
+    """The answer to a learner's request: examples or labels in arrays, or the value of a query.
 
-    used: examples, queries and values so far. count: examples; short: there are no more. spent,
-    reason: of a refusal; unsupported: no oracle of the run gives anything of the kind.
+    used: examples, queries and values so far. count: examples sent. short: whether there are no
+    more. spent, reason: why the request was refused. unsupported: whether the oracle of the run
+    cannot answer such requests at all.
     """
 
     used: tuple[int, int, int]
@@ -155,35 +156,35 @@ class Answer(Message):
 
 
 class Predict(Message):
-    """The hypothesis is to predict labels of tokens (n, k, d)."""
+    """Asks for predictions of the hypothesis on tokens (n, k, d)."""
 
     x: Array
 
 
 class End(Message):
-    """The run is over."""
+    """Tells the child that the run is over."""
 
 
 def packed(message: Message) -> bytes:
     """Write a message."""
-    return msgspec.msgpack.encode(message, enc_hook=_array_packed)
+    return msgspec.msgpack.encode(message, enc_hook=_pack_array)
 
 
-def _array_packed(value: Any) -> tuple[str, tuple[int, ...], bytes]:
+def _pack_array(value: Any) -> tuple[str, tuple[int, ...], bytes]:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{type(value).__name__}: no message holds any")
     return value.dtype.str, value.shape, value.tobytes()
 
 
-def _array(kind: Any, content: Any) -> Array:
-    """Read an array, which may be written into; raises ValueError for bytes of another number."""
+def _unpack_array(kind: Any, content: Any) -> Array:
+    """Read a writable array; raises ValueError if the number of bytes does not fit its shape."""
     dtype, shape, data = msgspec.convert(content, _Packed)
     return np.frombuffer(data, dtype).reshape(shape).copy()
 
 
 from_child = msgspec.msgpack.Decoder(
-    Ready | Draw | Ask | Label | Values | Learned | Pickled | Ended | Idle, dec_hook=_array
+    Ready | Draw | Ask | Label | Values | Learned | Pickled | Ended | Idle, dec_hook=_unpack_array
 ).decode
 from_parent = msgspec.msgpack.Decoder(
-    Job | Evaluate | Answer | Predict | End, dec_hook=_array
+    Job | Evaluate | Answer | Predict | End, dec_hook=_unpack_array
 ).decode

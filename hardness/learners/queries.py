@@ -1,19 +1,21 @@
-"""Learners by statistical queries: the upper bounds that stand against the lower one.
+"""Learners by statistical queries: upper bounds to compare with the certified lower bounds.
 
 The query of a hidden set T, a character, has expectation (1 - 2 eta)/2 if T is the hidden set of a
 parity and 0 otherwise, so an answer within tau < (1 - 2 eta)/4 decides: at most N - 1 queries,
 about N/2 on average. The query of a pool of L parities has the mean (1 - 2 eta)/2 E[sign(sum of the
 pool) chi_S] for member S, about (1 - 2 eta)/sqrt(2 pi L) inside of the pool. It is computed exactly
-for every member that is left, and an answer rules out those further than tau from it.
+for every remaining member, and an answer eliminates the members whose mean is further than tau
+away.
 
 Of other families whose members can be listed a query about some members P of N asks for the sign of
 
     N |{T in P: f_T(z) = y}| - |P| |{T: f_T(z) = y}|:
 
-does the label y speak for P more than for all members? Of one member T it is +1 where the label is
-that of T and -1 where it is another's, wherever members differ. Without label noise no query tells
-T from any other member S better: its two means differ by P[f_T(z) != f_S(z)], twice the distance in
-total variation of the two laws of an example, and values in [-1, 1] allow no more.
+is the label y more frequent in P than among all members? For one member T the sign is +1 where the
+label is that of T and -1 where it is another, wherever members differ. Without label noise no query
+separates T from any other member S better. Its two means differ by P[f_T(z) != f_S(z)], which is
+twice the total variation distance of the two distributions of an example, and values in [-1, 1]
+allow no more.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 
 from hardness.learners.learner import SPENT, Access, BuiltIn, Hypothesis, Outcome, member, nothing
 from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
-from hardness.oracles.means import can_follow, listed, unlisted
+from hardness.oracles.means import can_follow, listed, unlisted_reason
 from instances import tokens
 from instances.family import Family
 from instances.parameters import Range
@@ -41,70 +43,77 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
-    """A query, and its exact expectation for each member that is left: (left,)."""
+    """A query, and its exact expectation for each remaining member: (remaining,)."""
 
     query: Table
     expected: NDArray[np.float64]
 
     @property
     def spread(self) -> float:
-        """How far apart the expectations are at most."""
+        """The largest difference of two expectations."""
         return float(np.ptp(self.expected))
 
-    def sure(self, tau: float) -> int:
-        """Count the members that any answer rules out: those beyond the fullest 2 tau."""
+    def surely_eliminated(self, tau: float) -> int:
+        """Count the members that every answer eliminates: all outside the fullest window 2 tau."""
         values = np.sort(self.expected)
         ends = np.searchsorted(values, values + 2 * tau, side="right")
         return len(values) - int((ends - np.arange(len(values))).max())
 
 
 class VersionSpace:
-    """The members of a family that are left, and their exact expectations; raises UsageError."""
+    """The members that fit all answers so far, and their expectations; raises UsageError."""
 
     def __init__(self, oracle: QueryOracle) -> None:
         self._oracle, self.tau = oracle, float(oracle.tau)
         self._listed = listed(oracle.family)
-        self.left: Rows = np.arange(len(self._listed.secrets))
-        self.asked = 0
+        self.remaining: Rows = np.arange(len(self._listed.secrets))
+        self.queries_asked = 0
 
-    def about(self, pools: Sequence[Rows]) -> list[Question]:
-        """Make the queries that ask whether the label speaks for some members, one a pool."""
+    def questions_about(self, pools: Sequence[Rows]) -> list[Question]:
+        """Make a query for each pool of members: whether the label is more frequent in the pool."""
         size, counts = len(self._listed.secrets), self._listed.counts
         signs = [np.sign(size * self._listed.count(p) - len(p) * counts) for p in pools]
         family = self._listed.family
         queries = [Table(family=family, table=table.astype(np.float64)) for table in signs]
-        expected = self._listed.of_tables(queries, self.left).T
+        expected = self._listed.of_tables(queries, self.remaining).T
         return [Question(query=q, expected=e) for q, e in zip(queries, expected, strict=True)]
 
     def ask(self, question: Question) -> int:
-        """Ask, and rule out members further than tau from the answer: how many; raises Spent."""
+        """Ask a query, eliminate members further than tau from the answer, and count these.
+
+        Raises Spent.
+        """
         answer = self._oracle.ask(question.query)
-        self.asked += 1
+        self.queries_asked += 1
         fits = np.abs(question.expected - answer) <= self.tau
-        self.left = self.left[fits]
+        self.remaining = self.remaining[fits]
         return int(np.count_nonzero(~fits))
 
     def ask_each(self) -> None:
-        """Ask about each member that is left, in order, until one is; raises Spent."""
+        """Ask about each remaining member, in order, until one remains; raises Spent."""
         for row in range(len(self._listed.secrets)):
-            if len(self.left) <= 1:
+            if len(self.remaining) <= 1:
                 return
-            if row not in self.left:
+            if row not in self.remaining:
                 continue
-            (question,) = self.about([np.array([row])])
-            if question.spread > self.tau:  # else the truth rules out none
+            (question,) = self.questions_about([np.array([row])])
+            if question.spread > self.tau:  # else a true answer eliminates none
                 self.ask(question)
 
     def conclude(self, family: Family, outcome: Outcome | None = None) -> Hypothesis:
-        """Name the member that is left, or predict the mean of those that are."""
-        details: dict[str, Any] = {"asked": self.asked, "left": len(self.left)}
-        if not len(self.left):
+        """Claim the remaining member, or predict the mean of the remaining ones."""
+        details: dict[str, Any] = {"asked": self.queries_asked, "left": len(self.remaining)}
+        if not len(self.remaining):
             return nothing(family, Outcome.NO_CLAIM, reason=_INCONSISTENT, **details)
-        codes = self._listed.codes[self.left]
-        if (codes == codes[0]).all():  # one, or some that are the same function
-            return member(family, self._listed.secrets[self.left[0]], **details)
+        codes = self._listed.codes[self.remaining]
+        if (codes == codes[0]).all():  # one member, or equal functions
+            return member(family, self._listed.secrets[self.remaining[0]], **details)
         coded = self._listed.family
-        means = self._listed.count(self.left).T @ (coded.channel @ coded.factors) / len(self.left)
+        means = (
+            self._listed.count(self.remaining).T
+            @ (coded.channel @ coded.factors)
+            / len(self.remaining)
+        )
 
         def predict(x: NDArray[Any]) -> NDArray[np.float64]:
             words = tokens.pack(x)
@@ -116,17 +125,17 @@ class VersionSpace:
         return Hypothesis(predict=predict, outcome=outcome, details=details)
 
 
-class Asking(BuiltIn, ABC):
-    """A learner by queries, of characters or of members that are listed."""
+class QueryLearner(BuiltIn, ABC):
+    """A learner by queries, for families of characters and for listed members."""
 
     access: ClassVar[Access] = "queries"
 
     def supports(self, family: Family) -> str | None:
-        """Return None for characters, and for members that can be listed, or the reason."""
-        return None if _characters(family) else unlisted(family)
+        """Return None for characters and members that can be listed, else the reason."""
+        return None if _has_characters(family) else unlisted_reason(family)
 
     def learn(self, oracle: QueryOracle, rng: np.random.Generator) -> Hypothesis:
-        """Ask until one member is left, or nothing rules out more."""
+        """Ask until one member remains, or no query eliminates more."""
         family = oracle.family
         if isinstance(family, Symmetric) and family.characters:
             return self.ask_characters(oracle, family)
@@ -147,18 +156,18 @@ class Asking(BuiltIn, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queries(Asking):
+class Queries(QueryLearner):
     """Asks STAT(tau) about each candidate in turn, in the family's order."""
 
     name: ClassVar[str] = "queries"
     about: ClassVar[str] = "one statistical query per candidate: at most N - 1 of them"
 
     def narrow(self, space: VersionSpace) -> None:
-        """Ask about each member that is left."""
+        """Ask about each remaining member."""
         space.ask_each()
 
     def ask_characters(self, oracle: QueryOracle, family: Symmetric) -> Hypothesis:
-        """Ask until one candidate answers, or one alone is left."""
+        """Ask about candidates until one has a large answer, or a single one remains."""
         signal = (1 - 2 * family.noise) / 2
         if not oracle.tau < signal / 2:
             return nothing(family, Outcome.NO_CLAIM, reason=_TOLERANCE, tau_below=float(signal / 2))
@@ -177,7 +186,7 @@ class Queries(Asking):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pooled(Asking):
+class Pooled(QueryLearner):
     """Asks about `pool` members at once (0: as many as the tolerance allows)."""
 
     name: ClassVar[str] = "pooled"
@@ -186,25 +195,24 @@ class Pooled(Asking):
     pool: Annotated[int, Range(0)] = 0
 
     def supports(self, family: Family) -> str | None:
-        """Return None where every member can be followed, or the reason."""
-        if not _characters(family) or can_follow(family):
+        """Return None if the expectation of every member can be computed, else the reason."""
+        if not _has_characters(family) or can_follow(family):
             return super().supports(family)
         return "it follows every member: d - 1 may be up to 26, and N 2^m up to 2^28"
 
     def narrow(self, space: VersionSpace) -> None:
-        """Ask about the pool that rules out most whatever the answer, else one by one."""
-        while (most := len(space.left)) > 1:
-            chosen = (
-                [min(self.pool, most)] if self.pool else [1 << i for i in range(most.bit_length())]
-            )
-            pools = space.about([space.left[:size] for size in chosen])
-            pool = max(pools, key=lambda pool: pool.sure(space.tau))
-            if not pool.sure(space.tau):
+        """Ask about the pool that eliminates most for every answer; if none does, one by one."""
+        while (count := len(space.remaining)) > 1:
+            powers = [1 << i for i in range(count.bit_length())]
+            sizes = [min(self.pool, count)] if self.pool else powers
+            pools = space.questions_about([space.remaining[:size] for size in sizes])
+            pool = max(pools, key=lambda pool: pool.surely_eliminated(space.tau))
+            if not pool.surely_eliminated(space.tau):
                 return space.ask_each()
             space.ask(pool)
 
     def ask_characters(self, oracle: QueryOracle, family: Symmetric) -> Hypothesis:
-        """Ask about pools of the members that are left, in order, until one is left."""
+        """Ask about pools of the remaining members, in order, until one remains."""
         tau, signal = float(oracle.tau), float(1 - 2 * family.noise) / 2
         if not tau < signal / 2:
             return nothing(family, Outcome.NO_CLAIM, reason=_TOLERANCE, tau_below=signal / 2)
@@ -219,7 +227,7 @@ class Pooled(Asking):
                 asked += 1
                 fits = np.abs(expected - answer) <= tau
                 if fits.all():
-                    # An answer between both groups fits all; one parity alone always tells.
+                    # An answer between both groups fits all; a pool of one parity always decides.
                     limit = max(1, len(chosen) // 2)
                 left = left[fits]
         except Spent as spent:
@@ -252,7 +260,7 @@ def independent(members: NDArray[np.int64], limit: int) -> list[int]:
 
 
 def pool_size(tau: float, signal: float, limit: int) -> int:
-    """The largest odd L up to `limit` whose pool of independent parities has a mean above tau.
+    """Return the largest odd L up to `limit` whose pool of L parities has a mean above tau.
 
     The mean is signal C(L-1, (L-1)/2) / 2^(L-1).
 
@@ -266,6 +274,6 @@ def pool_size(tau: float, signal: float, limit: int) -> int:
     return size
 
 
-def _characters(family: Family) -> bool:
-    """Whether members are characters of z, of which no list is needed."""
+def _has_characters(family: Family) -> bool:
+    """Return whether members are characters of z, which need no list."""
     return isinstance(family, Symmetric) and family.characters

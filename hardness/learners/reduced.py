@@ -1,4 +1,4 @@
-"""Predictions made of a function of z, the reduced view of tokens, or of the tokens."""
+"""Predictions of labels from a function of z, the product of the two tokens, or of tokens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,11 @@ from instances import tokens
 from instances.coded import require_coded
 from instances.family import Family
 
-_AT_ONCE = 1 << 12
+_BATCH_EXAMPLES = 1 << 12
 
 
 def product(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Multiply the two tokens: (n, 2, d) of +-1 -> z (n, d), coordinate 0 being +1."""
+    """Multiply the two tokens: (n, 2, d) of +-1 -> z (n, d), with coordinate 0 set to +1."""
     z = (x[:, 0] * x[:, 1]).astype(np.float64)
     z[:, 0] = 1.0
     return z
@@ -26,9 +26,9 @@ def predictor(
     surprise: Callable[[NDArray[Any]], NDArray[np.float64]],
     inputs: Callable[[NDArray[Any]], NDArray[Any]] = product,
 ) -> Predict:
-    """Make predictions of a function of z: labels of what it adds to the factor that is known.
+    """Make predictions of labels from a function of z that predicts the unknown factor.
 
-    surprise: `inputs` of n tokens -> (n,), the factor of the label less its public part.
+    surprise: maps `inputs` of n informative tokens to (n,), the factor minus the baseline's factor.
     """
     coded = require_coded(family)
 
@@ -36,8 +36,8 @@ def predictor(
         words = tokens.pack(x)
         factor = np.array(coded.expected(words), np.float64)
         unknown = np.flatnonzero(coded.open(words))
-        for start in range(0, len(unknown), _AT_ONCE):
-            rows = unknown[start : start + _AT_ONCE]
+        for start in range(0, len(unknown), _BATCH_EXAMPLES):
+            rows = unknown[start : start + _BATCH_EXAMPLES]
             factor[rows] += surprise(inputs(x[rows]))
         return coded.labelled(x, factor)
 
@@ -45,7 +45,7 @@ def predictor(
 
 
 def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Evaluate the public factor where z_0 = -1: (n, d), coordinate 0 any -> (n,)."""
+    """Evaluate the baseline's factor where z_0 = -1; z_0 is ignored: (n, d) -> (n,)."""
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     x[:, 1, 0] = -1

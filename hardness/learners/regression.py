@@ -1,10 +1,10 @@
 """Learners by least squares on features of tokens, and the baseline that has none.
 
-Linear: attention that does not look, Y_l ~ X_l A + (sum_j X_j) B. The features are those of a layer
-with Theta = 0 (all tokens alike) and of one that attends to itself alone. What it leaves
-unexplained is owed to the softmax. LowDegree: all monomials of z up to a degree, fitted to the
-label less its public part; it is blind to all parts of higher degree. Of a layer on boolean tokens:
-monomials of their bits, fitted to a row of its output.
+Linear: attention independent of the tokens, Y_l ~ X_l A + (sum_j X_j) B. The features are those of
+a layer with Theta = 0 (uniform attention) and of one that attends to its own token. The rest is due
+to the softmax. LowDegree: all monomials of z up to a degree, fitted to the unknown factor minus the
+baseline; parts of higher degree are invisible to it. For layers on boolean tokens, monomials of
+their bits are fitted to a row of the output.
 """
 
 import itertools
@@ -28,20 +28,20 @@ from instances.sets import Symmetric
 from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
-_AT_ONCE = 1 << 18  # numbers in the tokens of a batch
-_BLOCK = 1 << 12
+_BATCH_NUMBERS = 1 << 18  # numbers in the tokens of a batch
+_BATCH_EXAMPLES = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trivial(BuiltIn):
-    """Predicts E[F] over the members of the family, and asks for no example."""
+    """Predicts the baseline, the mean of F over the members, and uses no examples."""
 
     name: ClassVar[str] = "trivial"
     view: ClassVar[View] = "nothing"
     about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Learn nothing."""
+        """Return the baseline."""
         return nothing(oracle.family)
 
 
@@ -64,7 +64,7 @@ class Linear(BuiltIn):
         wanted, used, outcome = -(-2 * d * self.oversample // k), 0, None
         while used < wanted:
             try:
-                batch = oracle.draw(min(wanted - used, max(1, _AT_ONCE // (k * d))))
+                batch = oracle.draw(min(wanted - used, max(1, _BATCH_NUMBERS // (k * d))))
             except Spent as spent:
                 outcome = SPENT[spent.resource]
                 break
@@ -72,7 +72,7 @@ class Linear(BuiltIn):
             gram += rows.T @ rows
             right += rows.T @ batch.y[:, :k].reshape(-1, d)
             used += len(batch)
-        # The solution of least norm where tokens are too few to tell.
+        # The solution of minimum norm, if there are too few tokens.
         solution, _, rank, _ = np.linalg.lstsq(gram, right, rcond=None)
         return Hypothesis(
             predict=lambda x: features(x) @ solution,
@@ -82,7 +82,7 @@ class Linear(BuiltIn):
 
 
 def features(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Put the sum of all tokens beside each token: (n, k, d) -> (n, k, 2d).
+    """Append the sum of all tokens to each token: (n, k, d) -> (n, k, 2d).
 
     >>> features(np.array([[[1], [2]]])).tolist()
     [[[1.0, 3.0], [2.0, 3.0]]]
@@ -103,34 +103,36 @@ class LowDegree(BuiltIn):
     oversample: Annotated[int, Range(2)] = 8
 
     def supports(self, family: Family) -> str | None:
-        """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""
+        """Return None for families with codes and for layers on boolean tokens, else the reason."""
         if not isinstance(family, Dense):
             return None if isinstance(family, Coded) else family.lacks("coded")
         law = family.token_text
         return None if law == "boolean" else f"its tokens are {law}: monomials are of -1 and +1"
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Solve the normal equations, then scale the fit by what fresh examples say of it."""
+        """Solve the normal equations, then scale the fit by least squares on fresh examples."""
         family = oracle.family
         dense = isinstance(family, Dense)
-        shown: _Factors | _Rows = _Rows(family) if dense else _Factors(require_coded(family))
-        degree, places = min(self.degree, shown.bits), range(1, shown.bits + 1)
-        size = sum(math.comb(shown.bits, k) for k in range(degree + 1))
-        require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
+        view: _Factors | _Rows = _Rows(family) if dense else _Factors(require_coded(family))
+        degree, places = min(self.degree, view.bits), range(1, view.bits + 1)
+        size = sum(math.comb(view.bits, k) for k in range(degree + 1))
+        require_memory(
+            24 * size * (size + _BATCH_EXAMPLES), f"{size:.3g} monomials of degree {degree}"
+        )
         monomials = [s for k in range(degree + 1) for s in itertools.combinations(places, k)]
         columns = _columns(monomials, degree)
         gram, moments, used = np.zeros((size, size)), list[Array](), 0
         try:
             while used < self.oversample * size:
-                wanted = min(_BLOCK, shown.enough(self.oversample * size - used))
-                z, values = shown.read(oracle.draw(wanted))
+                wanted = min(_BATCH_EXAMPLES, view.enough(self.oversample * size - used))
+                z, values = view.read(oracle.draw(wanted))
                 features = _monomials(z, columns)
                 gram += features.T @ features
                 moments.append(features.T @ values)
                 used += len(z)
             moment = sum(moments[1:], moments[0])
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
-            z, values = shown.read(oracle.draw(_BLOCK))
+            z, values = view.read(oracle.draw(_BATCH_EXAMPLES))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
         fitted = (_monomials(z, columns) @ coefficients).ravel()
@@ -142,12 +144,12 @@ class LowDegree(BuiltIn):
             top = int(np.argmax(np.abs(coefficients)))
             secret = _claimed(family, monomials[top], float(coefficients[top]))
         details = {"monomials": size, "degree": degree, "scale": scale}
-        predict = shown.predictor(lambda z: _monomials(z, columns) @ coefficients)
+        predict = view.predictor(lambda z: _monomials(z, columns) @ coefficients)
         return Hypothesis(predict=predict, secret=secret, details=details)
 
 
 class _Factors:
-    """What is regressed on z: the factor of labels that are codes, less its public part."""
+    """The view of families with codes: z, and the unknown factor minus the baseline's."""
 
     def __init__(self, family: Coded) -> None:
         self.family, self.bits, self.enough = family, family.d - 1, family.enough
@@ -161,7 +163,7 @@ class _Factors:
 
 
 class _Rows:
-    """What is regressed on the bits of tokens: a row of a layer's output, its token first."""
+    """The view of layers on boolean tokens: bits of all tokens, and a row of the output."""
 
     def __init__(self, family: Family) -> None:
         self.family, self.bits, self.count = family, family.k * family.d, family.rows or family.k
@@ -176,22 +178,25 @@ class _Rows:
     def predictor(self, fitted: Callable[[Array], Array]) -> Predict:
         def predict(x: NDArray[Any]) -> Array:
             out = np.array(self.family.known(x), np.float64)
-            for start in range(0, len(x), _BLOCK):
-                z, shape = self._turned(x[start : start + _BLOCK]), (-1, self.count, self.family.d)
-                out[start : start + _BLOCK, : self.count] += fitted(z).reshape(shape)
+            for start in range(0, len(x), _BATCH_EXAMPLES):
+                z, shape = (
+                    self._turned(x[start : start + _BATCH_EXAMPLES]),
+                    (-1, self.count, self.family.d),
+                )
+                out[start : start + _BATCH_EXAMPLES, : self.count] += fitted(z).reshape(shape)
             return out
 
         return predict
 
     def _turned(self, x: NDArray[Any]) -> Array:
-        """Put the token of each row first, after a 1: (n, k, d) -> (n rows, 1 + kd)."""
+        """Flatten tokens with each row's token first, after a 1: (n, k, d) -> (n rows, 1 + kd)."""
         turned = np.stack([np.roll(x, -row, axis=1) for row in range(self.count)], axis=1)
         flat = turned.reshape(-1, self.bits).astype(np.float64)
         return np.concatenate([np.ones((len(flat), 1)), flat], axis=1)
 
 
 def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
-    """The hidden set whose own coefficient this is, within a factor of two."""
+    """Return the hidden set whose coefficient this is, within a factor of two, or None."""
     if not isinstance(family, Symmetric) or len(monomial) != family.m:
         return None
     peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
@@ -199,7 +204,7 @@ def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | N
 
 
 def _columns(monomials: list[Secret], degree: int) -> NDArray[np.intp]:
-    """Index arrays (size, degree); coordinate 0, which is +1 in the reduced view, fills up."""
+    """Return index arrays (size, degree), padded with coordinate 0, which is +1 in z."""
     out = np.zeros((len(monomials), max(degree, 1)), np.intp)
     for row, monomial in zip(out, monomials, strict=True):
         row[: len(monomial)] = monomial

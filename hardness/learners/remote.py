@@ -1,8 +1,8 @@
-"""A learner in a child process as its parent sees it: told its job, served, asked for predictions.
+"""The parent's side of a learner in a child process: its job, its requests, its predictions.
 
-A statistical query is evaluated by the child, which sees no label for it: it is sent tokens, and
-answers with the query's value at every level that a label can have there; the parent, which knows
-the labels, takes its pick.
+The child evaluates a statistical query without seeing labels. It receives tokens and returns the
+query's value at every level that a label can have. The parent, which knows the labels, selects the
+right values.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners import messages
-from hardness.learners.boundary import SENT, Child, Paths, sandboxed, take
+from hardness.learners.boundary import BATCH_BYTES, Child, Paths, sandboxed, take_child
 from hardness.learners.learner import (
     SPENT,
     Access,
@@ -41,17 +41,29 @@ from instances.spec import built_in, parse
 from instances.text import printable
 from instances.userfile import pickled
 
-_LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
-_NUMBERS = 1 << 20  # of a query's table that is sent at once
-_DEEP = 6  # levels of what a user's learner reports
-_CLAIMABLE = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)  # what it may say of itself
+_LOAD_SECONDS, _GRACE_SECONDS, _PREDICT_SECONDS = (
+    120.0,
+    2.0,
+    60.0,
+)  # to import; beyond the budget; to predict
+_TABLE_NUMBERS = 1 << 20  # of a query's table in one message
+_MOST_NESTING = 6  # of the details that a user's learner reports
+_CLAIMABLE = (
+    *SPENT.values(),
+    Outcome.NO_CLAIM,
+    Outcome.STAGE_FAILED,
+)  # outcomes that a user's learner may report
 _M = TypeVar("_M", bound=Message)
-_ABSENT = ("FileNotFoundError", "PermissionError", "OSError")  # what a sandbox makes it raise
+_SANDBOX_ERRORS = (
+    "FileNotFoundError",
+    "PermissionError",
+    "OSError",
+)  # errors that a sandbox may cause
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubprocessLearner:
-    """The learner of `file` that a user names: `spec` as given, `text` for the child to load."""
+    """A learner in a user's `file`: `spec` as given, `text` as the child loads it."""
 
     access: ClassVar[Access] = "either"
     about: ClassVar[str] = "a learner from a file, in a process of its own"
@@ -63,11 +75,11 @@ class SubprocessLearner:
 
     @property
     def name(self) -> str:
-        """What it is called in messages: as given."""
+        """The name in messages: the spec as given."""
         return self.spec
 
     def supports(self, family: Family) -> str | None:
-        """Every family; what the learner itself says, it says when it runs."""
+        """Return None where processes can be limited; the learner itself is asked when it runs."""
         require(self.file.is_file(), f"no such file: {self.file}, of {self.spec}")
         if os.name != "posix":
             return "it runs in a process with limits: on Linux or macOS"
@@ -75,12 +87,12 @@ class SubprocessLearner:
         return None
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Have a child load it, serve it until it has learned, and keep it for predictions."""
+        """Let a child load the learner, serve its requests, and keep the child for predictions."""
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
-        talk, details = self._talk(oracle, getattr(oracle, "private", ()), coins)
+        conversation, details = self._start(oracle, getattr(oracle, "private", ()), coins)
         began = clock.now()
         try:
-            hypothesis = talk.learn()
+            hypothesis = conversation.learn()
         except Failed as failed:
             return ended_early(oracle, failed.outcome, **(failed.details | details))
         details["startup_seconds"] = clock.now() - began - oracle.meter.seconds
@@ -88,62 +100,64 @@ class SubprocessLearner:
         return hypothesis
 
     def describe(self) -> dict[str, Any]:
-        """Load the learner in a child and return what it says of itself; raises Failed."""
-        nothing = SimpleNamespace(family=parse("parity:d=8,m=1"), meter=Meter(Budget()))
-        talk, details = self._talk(nothing)
-        ready = talk.begin(learns=False)
-        talk.end()
+        """Load the learner in a child and return its name, access and revision; raises Failed."""
+        no_oracle = SimpleNamespace(family=parse("parity:d=8,m=1"), meter=Meter(Budget()))
+        conversation, details = self._start(no_oracle)
+        ready = conversation.begin(learns=False)
+        conversation.end()
         words = {"name": _cleaned(ready.name), "about": _cleaned(ready.about)}
         details.pop("process")
         return words | {"access": ready.access, "revision": ready.revision} | details
 
-    def _talk(self, oracle: Any, secrets: Paths = (), coins: tuple[int, ...] = (0, 0)) -> Any:
-        """Take a child, and say what runs in it, the SHA-256 of its file, and how."""
+    def _start(self, oracle: Any, secrets: Paths = (), coins: tuple[int, ...] = (0, 0)) -> Any:
+        """Start a conversation with a child; also return facts about file and sandbox."""
         file, family = self.file.resolve(), oracle.family
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-        child = take(oracle.meter.budget, sha256, file.parent, secrets)
+        child = take_child(oracle.meter.budget, sha256, file.parent, secrets)
         job = {"file": str(file), "name": self.text, "coins": coins}
         given = built_in(family)
         job |= {"spec": family.spec} if given else {"content": pickled(family, family.name)}
         place = "in bubblewrap" if child.sandboxed else "not sandboxed"
-        return Talk(child, oracle, job), {"sha256": sha256, "process": place}
+        return Conversation(child, oracle, job), {"sha256": sha256, "process": place}
 
 
 def learn_in_child(learner: Learner, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-    """Let a learner of this package learn in a child, which is ended when its budget is.
+    """Let a built-in learner learn in a child, which is ended when a budget is spent.
 
-    What it finds is what it would here. Raises what the learner does, and Failed if a limit ended
-    it.
+    The result is the same as in this process. Raises the learner's errors, and Failed if a limit
+    ended it.
     """
     content = pickled((learner, oracle.family, rng), learner.name)
-    return Talk(take(oracle.meter.budget), oracle, {"content": content}).learn()
+    return Conversation(take_child(oracle.meter.budget), oracle, {"content": content}).learn()
 
 
-class Talk:
-    """The conversation of one run with its child, which is ended unless all goes as it should.
+class Conversation:
+    """The conversation of one run with its child; any failure ends the child.
 
-    job: the fields of its Job, without a file for a learner of this package. Methods raise Failed.
+    job: the fields of its Job; without a file for a built-in learner. Methods raise Failed.
     """
 
     def __init__(self, child: Child, oracle: Any, job: dict[str, Any]) -> None:
         self.child, self.oracle, self._job = child, oracle, job
         self._predicting = 0.0  # seconds
-        self._printed: dict[str, Any] | None = None  # once it is over
+        self._printed: dict[str, Any] | None = None  # what it printed, once the run is over
 
     def begin(self, learns: bool = True) -> messages.Ready:
-        """Tell the child its job, and wait until it has loaded the learner."""
+        """Send the job to the child, and wait until it has loaded the learner."""
         tau, budget = getattr(self.oracle, "tau", None), self.oracle.meter.budget
-        with self.child.within(_LOADING):
+        with self.child.within(_LOAD_SECONDS):
             self.tell(messages.Job(budget=budget, tau=tau and str(tau), learns=learns, **self._job))
             return self.hear(messages.Ready)
 
     def learn(self) -> Hypothesis:
-        """Serve the learner until it has learned: its hypothesis. Raises what it raised."""
+        """Serve the learner's requests and return its hypothesis; raises its errors."""
         meter, seconds = self.oracle.meter, self.oracle.meter.budget.seconds
         try:
             self.begin()
             meter.restart()
-            with self.child.within(None if seconds is None else seconds + min(_GRACE, seconds / 5)):
+            with self.child.within(
+                None if seconds is None else seconds + min(_GRACE_SECONDS, seconds / 5)
+            ):
                 message = self.hear(_SERVED)
                 while not getattr(message, "final", False):
                     self.serve(message)
@@ -157,21 +171,21 @@ class Talk:
                 self.child.close()
             raise
         finally:
-            self.child.look()
+            self.child.note_peak()
             meter.peak_bytes = self.child.peak_bytes
 
     def end(self) -> dict[str, Any]:
-        """Tell the child that the run is over; it is kept for another one if nothing goes on."""
+        """End the run; the child is kept for another one if it is clean. Returns its output."""
         if self._printed is None:
             self._printed, clean = {}, False  # it may serve another run from here on
-            with suppress(Failed), self.child.within(_GRACE):
+            with suppress(Failed), self.child.within(_GRACE_SECONDS):
                 self.tell(messages.End())
                 clean = self.hear(messages.Idle).clean
             self._printed = self.child.leave() if clean else self.child.close()
         return self._printed
 
     def close(self) -> dict[str, Any]:
-        """End it: what it printed, and the seconds of its predictions."""
+        """End the run; return what it printed, and the seconds of its predictions."""
         return self.end() | {"predict_seconds": self._predicting}
 
     def tell(self, message: Message) -> None:
@@ -179,7 +193,7 @@ class Talk:
         self.child.tell(packed(message))
 
     def hear(self, kind: type[_M]) -> _M:
-        """Wait for a message of a kind, or some; raises Failed for the last words of a learner."""
+        """Wait for a message of some kinds; raises Failed if the learner reports its end."""
         content = self.child.hear()
         try:
             message = from_child(content)
@@ -187,24 +201,24 @@ class Talk:
             raise self.child.failure() from error
         if isinstance(message, messages.Ended):
             words = _cleaned(dict(message.words))
-            if self.child.sandboxed and words.get("type") in _ABSENT:
+            if self.child.sandboxed and words.get("type") in _SANDBOX_ERRORS:
                 words["reason"] = f"{words.get('reason')}; of the sandbox see your-learner.md"
             cause = Failed(Outcome[message.outcome], words)
             if message.outcome == "MEMORY_SPENT" or "exit_code" in words:
                 raise self.child.failure(cause)
-            raise self.rested(cause)
+            raise self.failed_but_kept(cause)
         forged = isinstance(message, messages.Pickled) and "file" in self._job
         if forged or not isinstance(message, kind):
             raise self.child.failure()
         return message
 
-    def rested(self, cause: Failed) -> Failed:
-        """Keep the child for another run, which can go on: what came of this one."""
+    def failed_but_kept(self, cause: Failed) -> Failed:
+        """End the run but keep the child, and return the failure with further details."""
         cause.details |= self.end()
         return cause
 
     def serve(self, message: Message) -> None:
-        """Answer what a learner asks for, or keep what it offers."""
+        """Answer a learner's request, or keep the hypothesis that it offers."""
         meter = self.oracle.meter
         content: dict[str, Any]
         try:
@@ -216,7 +230,7 @@ class Talk:
                 content = {"arrays": {"y": self._label(message.x)}}
             else:
                 hypothesis = self.hypothesis(message)
-                if hypothesis.predict != self.predict:  # the child may be ended
+                if hypothesis.predict != self.predict:  # else it needs the child, which may end
                     meter.offer(hypothesis)
                 return
         except Spent as spent:
@@ -227,15 +241,15 @@ class Talk:
         self.tell(messages.Answer((meter.examples, meter.queries, meter.values), **content))
 
     def _draw(self, count: int) -> dict[str, Any]:
-        """Draw as many examples as are sent at once, at most as many as were asked for."""
+        """Draw up to `count` examples, as many as fit in one message."""
         if not hasattr(self.oracle, "draw"):
             raise Unsupported("examples were asked for: this oracle has queries")
-        count = min(count, max(1, SENT // self.oracle.family.bytes_per_example))
+        count = min(count, max(1, BATCH_BYTES // self.oracle.family.bytes_per_example))
         drawn = self.oracle.draw(count)
         return {"arrays": drawn.tensors, "count": len(drawn), "short": len(drawn) < count}
 
     def _ask(self, message: messages.Ask) -> float:
-        """Have the oracle answer a query."""
+        """Let the oracle answer a query."""
         if not hasattr(self.oracle, "ask"):
             raise Unsupported("a query was asked: this oracle has examples")
         if message.kind == "character":
@@ -245,7 +259,7 @@ class Talk:
         return float(self.oracle.ask(query))
 
     def _evaluate(self, message: messages.Evaluate, shape: tuple[int, ...]) -> Array:
-        """Have the child evaluate a query: float64 of a shape."""
+        """Let the child evaluate a query: a float64 array of a shape."""
         self.tell(message)
         values = self.hear(messages.Values).y
         if values.shape != shape:  # it raised in the learner's code, which goes on from there
@@ -253,7 +267,7 @@ class Talk:
         return self._numbers(values, shape)
 
     def _label(self, x: Array) -> Array:
-        """Label the tokens that the learner chose."""
+        """Label tokens that the learner chose."""
         family = self.oracle.family
         tokens = self._numbers(x, (*x.shape[:1], family.k, family.d))
         if not hasattr(self.oracle, "value"):
@@ -263,30 +277,30 @@ class Talk:
         return np.asarray(self.oracle.value(tokens))
 
     def predict(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Hand tokens (n, k, d) over, a part at a time, and take the predictions (n, k, d)."""
-        out, each = np.empty(x.shape), max(1, SENT // (8 * x[:1].size or 1))
-        seconds = max(_JUDGING, self.oracle.meter.budget.seconds or 0.0)
+        """Send tokens (n, k, d) in parts, and return the predictions (n, k, d)."""
+        out, each = np.empty(x.shape), max(1, BATCH_BYTES // (8 * x[:1].size or 1))
+        seconds = max(_PREDICT_SECONDS, self.oracle.meter.budget.seconds or 0.0)
         for start in range(0, len(x), each):
-            part, asked = x[start : start + each], clock.now()
+            part, began = x[start : start + each], clock.now()
             with self.child.within(seconds - self._predicting):
                 self.tell(messages.Predict(part))
                 y = self._numbers(self.hear(messages.Values).y, part.shape)
-            self._predicting += clock.now() - asked
+            self._predicting += clock.now() - began
             if wrong := int((~np.isfinite(y)).sum()):
                 reason = f"{wrong} of {y.size} not finite"
-                raise self.rested(Failed(Outcome.INVALID, {"reason": reason}))
+                raise self.failed_but_kept(Failed(Outcome.INVALID, {"reason": reason}))
             out[start : start + each] = y
         return out
 
     def _numbers(self, values: Array, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Refuse all but float64 of a shape."""
+        """Return the values; raises Failed unless they are float64 of the shape."""
         if values.shape != shape or values.dtype != np.float64:
             raise self.child.failure()
         return values
 
     def hypothesis(self, message: Any) -> Hypothesis:
-        """Build the hypothesis that a child has or offers; raises what the learner raised."""
-        if isinstance(message, messages.Pickled):  # of a learner of this package
+        """Build the hypothesis of a message; raises the error of a built-in learner."""
+        if isinstance(message, messages.Pickled):  # of a built-in learner
             content: Any = pickle.loads(message.content)
             if isinstance(content, BaseException):
                 self.end()
@@ -316,9 +330,9 @@ _SERVED: Any = messages.Draw | messages.Ask | messages.Label | messages.Learned 
 
 
 def reported(text: bytes) -> dict[str, Any]:
-    """Read what a learner reports: names, numbers and short texts, without what steers a terminal.
+    """Read the details that a learner reports, without control characters or long values.
 
-    Raises ValueError for what is no JSON object.
+    Raises ValueError unless they are a JSON object.
 
     >>> reported(b'{"loss": 0.5, "note": "a\\\\u001b[31mb"}')
     {'loss': 0.5, 'note': 'a?[31mb'}
@@ -330,14 +344,14 @@ def reported(text: bytes) -> dict[str, Any]:
     return details
 
 
-def _cleaned(value: Any, deep: int = _DEEP) -> Any:
-    """Leave out what cannot be printed on one line, is long, deep or a large integer."""
-    if isinstance(value, dict | list) and not deep:
+def _cleaned(value: Any, depth: int = _MOST_NESTING) -> Any:
+    """Return a value without control characters, and cut what is long, deep or large."""
+    if isinstance(value, dict | list) and not depth:
         return None
     if isinstance(value, dict):
-        return {printable(k[:100], ""): _cleaned(v, deep - 1) for k, v in value.items()}
+        return {printable(k[:100], ""): _cleaned(v, depth - 1) for k, v in value.items()}
     if isinstance(value, list):
-        return [_cleaned(part, deep - 1) for part in value]
+        return [_cleaned(part, depth - 1) for part in value]
     if isinstance(value, str):
         return printable(value[:2000], "")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
@@ -346,55 +360,55 @@ def _cleaned(value: Any, deep: int = _DEEP) -> Any:
 
 
 def _claimed(numbers: list[int] | None, family: Family) -> Secret | None:
-    """Read a claimed secret; None for what could be none of the family."""
+    """Read a claimed secret; None if the family cannot have it."""
     try:
         secret = tuple(numbers or ())
         family.same(secret, family.draw(np.random.default_rng(0)))
-    except Exception:  # whatever a family makes of numbers that are no secret of it
+    except Exception:  # a family may raise anything for numbers that are not its secret
         return None
     return None if numbers is None else secret
 
 
 @dataclass(frozen=True)
 class _Levels:
-    """Any phi(x, y) of two-token examples whose labels have one of a few levels."""
+    """A query phi(x, y) of examples with codes, which the child evaluates at every level."""
 
     evaluate: Callable[[messages.Evaluate, tuple[int, ...]], Array]
     family: Family
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,); at every level, whichever the examples have."""
+        """Evaluate phi on examples: (n,)."""
         coded = as_coded(examples)
-        return self.picked(coded.words, coded.codes, range(len(coded.family.levels)))
+        return self.values_at(coded.words, coded.codes, range(len(coded.family.levels)))
 
-    def picked(self, words: Array, place: Array, codes: Sequence[int]) -> NDArray[np.float64]:
-        """Have tokens (n, 2, words) evaluated at some codes, and take those at `place`: (n,)."""
+    def values_at(self, words: Array, place: Array, codes: Sequence[int]) -> NDArray[np.float64]:
+        """Evaluate phi on packed tokens at `codes`, and select codes[place] for each: (n,)."""
         out = np.empty(len(words))
-        for rows in _blocks(len(words), len(codes)):
+        for rows in _batches(len(words), len(codes)):
             message = messages.Evaluate({"words": words[rows]}, list(codes))
             table = self.evaluate(message, (len(words[rows]), len(codes)))
-            # All of it must be in range: a refusal then says nothing of the labels.
+            # The whole table must be in range, so that a refusal reveals nothing about labels.
             bounded(table.reshape(-1), table.size)
             out[rows] = table[np.arange(len(table)), place[rows]]
         return out
 
 
 class _Factor(_Levels):
-    """phi(z, s) of z and the label's factor where z_0 = -1."""
+    """A query phi(z, s) of z and the label's factor on informative examples."""
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Evaluate phi on packed z (n, words) at factors (n,) that no secret has a part in."""
+        """Evaluate phi on packed z (n, words) at given factors (n,): (n,)."""
         each, place = np.unique(factor, return_inverse=True)
         codes = np.abs(each[:, None] - require_coded(self.family).factors).argmin(axis=1)
-        return self.picked(np.stack([np.zeros_like(z), z], axis=1), place, codes.tolist())
+        return self.values_at(np.stack([np.zeros_like(z), z], axis=1), place, codes.tolist())
 
 
 class _Correlational(_Levels):
-    """phi = <y, h(x)>: the child evaluates h."""
+    """A query phi = <y, h(x)>; the child evaluates h."""
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
         out, each = np.empty(len(examples)), examples.family.k * examples.family.d
-        for rows in _blocks(len(examples), each):
+        for rows in _batches(len(examples), each):
             part = examples.cut(rows.start, rows.stop)
             h = self.evaluate(messages.Evaluate({"x": part.x}), part.y.shape)
             out[rows] = np.sum(part.y * h, axis=(1, 2))
@@ -404,6 +418,6 @@ class _Correlational(_Levels):
 _QUERIES = {"levels": _Levels, "correlational": _Correlational, "factor": _Factor}
 
 
-def _blocks(count: int, numbers: int) -> list[slice]:
-    each = max(1, _NUMBERS // max(1, numbers))
+def _batches(count: int, numbers: int) -> list[slice]:
+    each = max(1, _TABLE_NUMBERS // max(1, numbers))
     return [slice(start, min(start + each, count)) for start in range(0, count, each)]

@@ -1,7 +1,7 @@
-"""Gradient descent on minibatches, of the learners `student` and `mlp`; a layer trained by it.
+"""Gradient descent on minibatches, for the learners `student` and `mlp`; the learner `student`.
 
-Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every example is used once,
-so that the training loss is an estimate of the population's; in several it is not.
+Optimizers: plain SGD, SGD with momentum 0.9, Adam [KB15]. In a single epoch every example is used
+once, so the training loss estimates the population loss; in several epochs it does not.
 """
 
 import itertools
@@ -41,7 +41,7 @@ Enough = Callable[[int, float, Batch], bool]
 
 
 class Descent(BuiltIn):
-    """What learners by descent share: an optimizer, checked, and the one loop that descends."""
+    """The base of learners by gradient descent: an optimizer and its training loop."""
 
     model: ClassVar[str]
 
@@ -52,17 +52,17 @@ class Descent(BuiltIn):
 
     @property
     def method(self) -> str:
-        """What is trained, and by which optimizer, as a sentence begins."""
+        """The model and its optimizer, as the beginning of a sentence."""
         return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
 
     def descend(
         self, parameters: Array, slope: Slope, batches: Iterable[Batch], enough: Enough
     ) -> Outcome | None:
-        """Change the parameters in place, a step a batch, until `steps` or until it is enough.
+        """Change the parameters in place, one step per batch, up to `steps` or until `enough`.
 
-        slope: parameters and a batch -> the mean loss on it and its gradient. enough: the step,
-        from 1, its loss and its batch -> whether to end after it. Returns what ended it early:
-        a loss that is not finite, or a spent budget of the oracle that gives the batches.
+        slope: maps parameters and a batch to the mean loss and its gradient. enough: maps the step,
+        from 1, its loss and its batch to whether training ends. Returns the reason of an early end:
+        a loss that is not finite, or a spent budget.
         """
         moments = np.zeros((2, *parameters.shape), parameters.dtype)
         try:
@@ -78,8 +78,8 @@ class Descent(BuiltIn):
         return None
 
     def _update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
-        """Take step t in place."""
-        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
+        """Update the parameters in place by step t."""
+        # The rate falls to 0 along a half cosine, so that noise of the batches averages out.
         rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
         first, second = moments
         if self.optimizer == "sgd":
@@ -100,7 +100,7 @@ class Student(Descent):
     """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps.
 
     Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch.
-    epochs: over the examples there are; 1: each is used once.
+    epochs: how often the examples are used; 1: each once.
     """
 
     name: ClassVar[str] = "student"
@@ -117,11 +117,11 @@ class Student(Descent):
     epochs: Annotated[int, Range(1)] = later(1)
 
     def supports(self, family: Family) -> str | None:
-        """Any family but those of linear attention."""
+        """Return None except for linear attention and an unknown number of heads."""
         return no_softmax_heads(family, self.name, self.heads)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Descend until the steps, the budget or the error are at their end."""
+        """Train until the steps or the budget are used up, or the error is tiny."""
         family, d = oracle.family, oracle.family.d
         heads = self.heads or family.layer_heads
         size = 8 * heads * (16 * d**2 + 4 * self.batch * family.k * (d + family.k))
@@ -141,7 +141,7 @@ class Student(Descent):
 
 
 class _Smoothed:
-    """The training loss, smoothed over fifty steps: enough is a millionth of the baseline's."""
+    """The smoothed training loss; it ends training at a millionth of the baseline's loss."""
 
     def __init__(self, family: Family) -> None:
         self.step, self.loss = 0, math.inf
@@ -157,7 +157,7 @@ class _Smoothed:
 
 
 def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[float, Array]:
-    """Compute the batch's mean squared loss and its gradient, in Theta and W: (2, m, d, d)."""
-    found = linearize(layer[0], layer[1], columns(x), rows)
-    residual = found.value - columns(y)
-    return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
+    """Compute the batch's mean squared loss and its gradient in Theta and W: (2, m, d, d)."""
+    linear = linearize(layer[0], layer[1], columns(x), rows)
+    residual = linear.value - columns(y)
+    return float(np.sum(residual**2)) / len(x), np.stack(linear.adjoint(residual * (2 / len(x))))

@@ -1,6 +1,6 @@
-"""Networks of torch among the baselines: a transformer on the tokens, and the attention layer.
+"""Learners by torch: a transformer on the tokens, and the attention layer itself.
 
-Both are trained as every module of torch is, see `Module`; both need the extra `torch`.
+Both are trained like every torch module, see `Module`, and need the extra `torch`.
 """
 
 import math
@@ -22,7 +22,7 @@ from instances.parameters import OneOf, Range
 
 
 class _Network(BuiltIn, ABC):
-    """What both share: parameters of training, and how they learn."""
+    """The base of both: training parameters, and training."""
 
     view: ClassVar[View] = "tokens"
     name: ClassVar[str]
@@ -56,8 +56,8 @@ class Transformer(_Network):
     """Trains an encoder: tokens, a linear map to `width`, `layers` blocks, a linear map to labels.
 
     A block is torch's TransformerEncoderLayer with `heads` heads, norms before its parts, no
-    dropout and a feed-forward part of 4 `width` units. positions: learned, a vector for each place
-    of a token, or none. Training is of at most `steps` minibatches of `batch` examples by AdamW at
+    dropout and a feed-forward part of 4 `width` units. positions: learned, a vector for each token
+    position, or none. Training takes at most `steps` minibatches of `batch` examples by AdamW at
     the rate `rate`. A tenth of the examples is held out; training ends when the loss on them has
     not fallen for `patience` steps.
     """
@@ -108,8 +108,8 @@ class Transformer(_Network):
 class Attention(_Network):
     """Trains the layer itself, `heads` heads (0: as many as the family's layers have), by AdamW.
 
-    Full matrices Theta_i and W_i, which are handed back and compared with the true ones. Training
-    is that of `transformer`.
+    Full matrices Theta_i and W_i are returned and compared with the true ones. Training is the same
+    as for `transformer`.
     """
 
     name: ClassVar[str] = "attention"
@@ -123,7 +123,7 @@ class Attention(_Network):
     patience: int = 1000
 
     def supports(self, family: Family) -> str | None:
-        """Any family but those of linear attention."""
+        """Return None except for linear attention and an unknown number of heads."""
         return no_softmax_heads(family, self.name, self.heads)
 
     def network(self, torch: Any, family: Family) -> Any:

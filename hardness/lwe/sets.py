@@ -18,7 +18,7 @@ from instances.family import Family, require
 from instances.numbers import write
 from instances.parameters import split_list
 from instances.residues import next_prime
-from instances.spec import OF_DATA, CatalogEntry, catalog, known, parse
+from instances.spec import DATA_SUFFIXES, CatalogEntry, catalog, family_names, parse
 from instances.text import cut
 
 
@@ -106,12 +106,12 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
     except UsageError:
         if spec.partition(":")[0] in ("lwe", "lwr"):  # which are read beyond families
             parameters, family = parse_parameters(spec, count), None
-        elif ":" in spec or spec in known():
+        elif ":" in spec or spec in family_names():
             raise
-        elif os.sep in text or Path(text).suffix in OF_DATA:
+        elif os.sep in text or Path(text).suffix in DATA_SUFFIXES:
             raise UsageError(f"no such file or folder: {cut(text, 80)}") from None
         else:
-            names = [*SETS, *_ALIASES, *known()]
+            names = [*SETS, *_ALIASES, *family_names()]
             raise unknown("set or family", spec, names, "`hardness estimate`") from None
     name, level = (named[0], named[1].level) if named else (spec, None)
     return Instance(spec=spec, name=name, parameters=parameters, family=family, level=level)

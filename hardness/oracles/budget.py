@@ -15,18 +15,18 @@ from instances.arguments import integral, real
 from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "values", "seconds"]
-_LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
+_MAX_SECONDS = 1e9  # 31 years: every clock and timeout of the system can hold this
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a learner may use; None means no limit. Raises UsageError for what cannot be a limit.
+    """The limits on what a learner may use; None means no limit. Raises UsageError for bad limits.
 
-    Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
-    membership queries: labels of inputs that the learner chooses.
+    Each limit is above 0. seconds and cpu_seconds are at most 1e9; the others are integers. values
+    counts membership queries: labels of inputs that the learner chooses.
 
-    cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
-    a learner runs in a process of its own, as those from files do.
+    cpu_seconds and memory_bytes (resident) count all processes of the learner together. They are
+    enforced if the learner runs in a process of its own, as those from files do.
 
     >>> Budget(examples=100).examples
     100
@@ -47,16 +47,16 @@ class Budget:
             if (given := getattr(self, name)) is None:
                 continue
             found = real(f"a budget of {name}", given)
-            if not 0 < found <= _LONGEST:
+            if not 0 < found <= _MAX_SECONDS:
                 raise UsageError(
-                    f"a budget of {name} must be above 0 and at most {_LONGEST:g}, got {found:g}; "
-                    "leave it out for none"
+                    f"a budget of {name} must be above 0 and at most {_MAX_SECONDS:g}, "
+                    f"got {found:g}; leave it out for none"
                 )
             object.__setattr__(self, name, found)
 
     @property
     def needs_process(self) -> bool:
-        """Whether only a process of its own keeps a learner within it that computes for long."""
+        """Whether these limits can only be enforced on a learner in a process of its own."""
         limits = (self.seconds, self.cpu_seconds, self.memory_bytes)
         return os.name == "posix" and any(limit is not None for limit in limits)
 
@@ -67,8 +67,8 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a learner used; peak_bytes is the peak resident memory of its process while it learned.
 
-    Where the system is not Linux it is that of the process so far. Of a learner in a process of its
-    own it is that of all its processes together.
+    On systems other than Linux it is the peak since the process started. For a learner in a process
+    of its own it is the peak of all its processes together.
     """
 
     examples: _Count
@@ -79,7 +79,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Spent(Exception):
-    """A budget ran out; `resource` says which."""
+    """A budget is used up; `resource` names it."""
 
     def __init__(self, resource: Resource) -> None:
         super().__init__(resource)
@@ -87,7 +87,7 @@ class Spent(Exception):
 
 
 class Meter:
-    """Counts what is used and says when the budget is spent."""
+    """Counts what is used, and raises Spent when the budget is used up."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -99,11 +99,11 @@ class Meter:
         self.restart()
 
     def offer(self, hypothesis: Any) -> None:
-        """Keep the best hypothesis so far: the run's, if a budget is spent before the next."""
+        """Keep the best hypothesis so far: the result, if a budget is spent before the next one."""
         self.offered = hypothesis
 
     def restart(self) -> None:
-        """Start the clock again: what a learner imports is not part of its learning."""
+        """Restart the clock: the imports of a learner do not count as learning."""
         self._start = clock.now()
 
     @property
@@ -112,7 +112,7 @@ class Meter:
         return clock.now() - self._start
 
     def take_examples(self, count: int) -> int:
-        """Take up to `count` examples of the budget; raises Spent where none is left."""
+        """Take up to `count` examples of the budget; raises Spent if none is left."""
         self.require_time()
         limit = self.budget.examples
         granted = count if limit is None else min(count, limit - self.examples)
@@ -122,29 +122,29 @@ class Meter:
         return granted
 
     def take_query(self, count: int = 1) -> None:
-        """Take one query of the budget, or `count`; raises Spent where so many are not left."""
+        """Take `count` queries of the budget; raises Spent if fewer are left."""
         self.require_time()
         if self.budget.queries is not None and self.queries + count > self.budget.queries:
             raise Spent("queries")
         self.queries += count
 
     def require_values(self, count: int) -> None:
-        """Raise Spent where the budget has not `count` values left, or the seconds are over."""
+        """Raise Spent if fewer than `count` values are left in the budget, or no seconds."""
         self.require_time()
         if self.budget.values is not None and self.values + count > self.budget.values:
             raise Spent("values")
 
     def take_values(self, count: int) -> None:
-        """Take `count` values of the budget; raises Spent, and takes none, where fewer are left."""
+        """Take `count` values of the budget; if fewer are left, takes none and raises Spent."""
         self.require_values(count)
         self.values += count
 
     def has_time(self) -> bool:
-        """Return whether the seconds are not over yet."""
+        """Return whether any seconds are left."""
         return self.budget.seconds is None or self.seconds <= self.budget.seconds
 
     def require_time(self) -> None:
-        """Raise Spent where the seconds are over."""
+        """Raise Spent if no seconds are left."""
         if not self.has_time():
             raise Spent("seconds")
 
@@ -156,15 +156,15 @@ class Meter:
 
 
 def restart_peak(*processes: int) -> None:
-    """Let the peak memory of processes, or of this one, start again from now; on Linux alone."""
+    """Reset the peak memory of these processes, or of this one; has an effect only on Linux."""
     for process in processes or (os.getpid(),):
         with suppress(OSError):
             Path(f"/proc/{process}/clear_refs").write_text("5")
 
 
 def peak_bytes() -> int:
-    """Return the peak resident memory of this process in bytes, 0 where the system cannot say."""
-    # What getrusage says there is never less than its parent held when it was started.
+    """Return the peak resident memory of this process in bytes, 0 if the system has no number."""
+    # On Linux getrusage never reports less than the parent used when it started this process.
     if peak := memory_peak(os.getpid()):
         return peak
     try:

@@ -1,7 +1,7 @@
-"""The clock of budgets, limits and progress: whatever of the package goes by one reads it here.
+"""The clock of budgets, limits and progress: the whole package reads the time here.
 
-Tests put a clock of their own in the place of `now`. What waits looks at the clock again before it
-is late, for what the system times for it goes by time itself.
+Tests replace `now` by their own clock. Code that waits must check this clock again, because the
+system's timeouts follow real time.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""What a learner may see of one instance, counted: examples, in epochs, labels of chosen inputs.
+"""Oracles of one instance that count what a learner uses: examples, epochs, chosen inputs.
 
-In learning theory labels of chosen inputs are membership queries. [Ang88] No bound on statistical
-queries binds a learner that asks them.
+In learning theory, labels of chosen inputs are membership queries. [Ang88] Bounds on statistical
+queries do not apply to a learner that asks them.
 """
 
 from fractions import Fraction
@@ -15,13 +15,13 @@ from hardness.oracles.budget import Meter, Spent
 from instances.errors import ToolkitError
 from instances.family import Examples, Family, Instance, Source, require_examples
 
-if TYPE_CHECKING:  # what answers queries loads much that examples do without
+if TYPE_CHECKING:  # the modules of queries are slow to import
     from hardness.oracles.query import StatisticalQuery
     from hardness.oracles.statistical import QueryOracle
 
 
 class ExampleOracle:
-    """Gives the next examples of an instance or a folder; the learner sees no secret.
+    """Gives the next examples of an instance or a folder, without the secret.
 
     >>> from hardness.oracles import Budget
     >>> from instances import parse
@@ -37,7 +37,7 @@ class ExampleOracle:
         self._next = 0
 
     def draw(self, count: int) -> Examples:
-        """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        """Return the next `count` examples, or fewer at the end of the budget, then raise Spent."""
         granted = self.meter.take_examples(count)
         found = self._source.examples(self._next, granted)
         self.meter.examples -= granted - len(found)  # a folder may hold fewer
@@ -47,16 +47,16 @@ class ExampleOracle:
         return found
 
     def again(self) -> Examples:
-        """Return all examples that were drawn, once more; they count once."""
+        """Return all examples drawn so far once more, without counting them again."""
         require_examples(self.family, self._next)
         return self._source.examples(0, self._next)
 
 
 class Rounds:
-    """Gives the numbers of examples that were drawn, again and again, each round in a new order.
+    """Gives the indices of examples that were drawn, repeatedly, each round in a new order.
 
-    Examples that are given again are not new evidence: a learner that estimates or tests with its
-    examples must not draw them from here.
+    Repeated examples are not new evidence. A learner that estimates or tests with its examples must
+    not draw them here.
 
     >>> from hardness.oracles import Budget
     >>> rounds = Rounds(np.arange(5), Meter(Budget()), np.random.default_rng(0))
@@ -65,31 +65,31 @@ class Rounds:
     """
 
     def __init__(self, rows: NDArray[np.int64], meter: Meter, rng: np.random.Generator) -> None:
-        """Start before the first round of these numbers; rng orders each."""
+        """Start before the first round of these indices; rng orders each round."""
         self.round = 0
         self._rows, self._meter, self._rng = rows, meter, rng
-        self._left = rows[:0]  # of the round
+        self._remaining = rows[:0]  # indices of this round that were not given yet
 
     @property
     def ended(self) -> bool:
-        """Whether a round is at its end."""
-        return not len(self._left)
+        """Whether the current round is complete."""
+        return not len(self._remaining)
 
     def draw(self, count: int) -> NDArray[np.int64]:
-        """Return the next numbers, at most `count` and of one round; raises Spent: seconds."""
+        """Return the next indices, at most `count`, of one round; raises Spent for seconds."""
         self._meter.require_time()
         if self.ended:
             self.round += 1
-            self._left = self._rng.permutation(self._rows)
-        rows, self._left = self._left[:count], self._left[count:]
+            self._remaining = self._rng.permutation(self._rows)
+        rows, self._remaining = self._remaining[:count], self._remaining[count:]
         return rows
 
 
 class Epochs(ExampleOracle):
-    """Gives the examples of an oracle, then the same ones again in `Rounds`, one for each epoch.
+    """Gives the examples of an oracle, then the same ones again, in one of `Rounds` per epoch.
 
-    The meter counts an example once: its examples are distinct ones. The first epoch ends with the
-    oracle's examples, or with the budget's.
+    The meter counts each example once. The first epoch ends when the oracle's examples or those of
+    the budget are used up.
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -100,11 +100,11 @@ class Epochs(ExampleOracle):
     """
 
     def __init__(self, oracle: ExampleOracle, epochs: int, rng: np.random.Generator) -> None:
-        """Start the first of so many epochs; rng orders the others."""
+        """Start the first epoch; rng orders the examples of the later ones."""
         self.family, self.meter = oracle.family, oracle.meter
         self._oracle, self._epochs, self._rng = oracle, epochs, rng
-        self._first: list[Examples] = []  # epoch's, if there is another
-        self._rounds: Rounds | None = None  # after it
+        self._first: list[Examples] = []  # examples of the first epoch, if there are more epochs
+        self._rounds: Rounds | None = None  # those after the first epoch
         self._tensors: dict[str, NDArray[Any]] = {}
 
     @property
@@ -114,7 +114,7 @@ class Epochs(ExampleOracle):
 
     @property
     def ended(self) -> bool:
-        """Whether all epochs are done, of more than one."""
+        """Whether all epochs are complete, if there are several."""
         return self._rounds is not None and self.epoch == self._epochs and self._rounds.ended
 
     def draw(self, count: int) -> Examples:
@@ -141,7 +141,7 @@ class Epochs(ExampleOracle):
 
 
 class ValueOracle:
-    """Answers membership queries of one instance; the learner sees no secret.
+    """Answers membership queries of one instance, without the secret.
 
     >>> from hardness.oracles import Budget
     >>> from instances import parse
@@ -158,12 +158,12 @@ class ValueOracle:
         self._next = 0
 
     def value(self, x: Any) -> NDArray[np.float64]:
-        """Return the labels of tokens x (n, k, d): (n, k, d), float64; each of the n is counted.
+        """Return the labels of tokens x (n, k, d): (n, k, d), float64; counts n values.
 
-        A call that does not fit into what is left of the budget raises Spent and costs nothing:
-        chosen inputs are seldom of use in part. The j-th value of a run gets the j-th noise of a
-        stream of its own, in any batching, so tokens that are asked again get fresh noise. Raises
-        UsageError for tokens that may not be asked, which costs nothing either.
+        If the budget has fewer values left, this raises Spent and counts none, because part of the
+        chosen inputs is seldom useful. The j-th value of a run gets the j-th noise of a separate
+        stream, in any batching, so repeated inputs get fresh noise. Raises UsageError for inputs
+        that may not be asked, and counts none of these.
         """
         checked = self.family.questions or self.family.refuse("questions")
         asked = checked(x)
@@ -177,7 +177,7 @@ class ValueOracle:
 class ChoiceOracle:
     """Gives examples by `draw`, answers queries by `ask` and chosen inputs by `value`.
 
-    queries and values are None where nobody can answer any: a folder without its secret part.
+    queries and values are None if they cannot be answered: for a folder without its secret part.
 
     >>> from hardness.oracles import Budget, Character, SampledOracle, ValueOracle
     >>> from instances import parse
@@ -196,7 +196,7 @@ class ChoiceOracle:
         values: ValueOracle | None,
         private: tuple[Path, ...] = (),
     ) -> None:
-        """Join oracles that count on one meter. private: folders that hold the secret."""
+        """Join oracles that share one meter. private: folders that contain the secret."""
         self.private = private
         self.family: Family = examples.family
         self.meter: Meter = examples.meter
@@ -204,7 +204,7 @@ class ChoiceOracle:
         self._examples, self._queries, self._values = examples, queries, values
 
     def draw(self, count: int) -> Examples:
-        """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        """Return the next `count` examples, or fewer at the end of the budget, then raise Spent."""
         return self._examples.draw(count)
 
     def ask(self, query: "StatisticalQuery") -> float:

@@ -1,8 +1,8 @@
-"""The expectation of one query for every member of a family at once, exactly.
+"""The exact expectations of one query for all members of a family at once.
 
-A query's mean is linear in the indicators of the label's levels. Where members are symmetric
-functions of a hidden set, one Walsh-Hadamard transform of the query gives all members' means; where
-they can be listed, one product with the table of their codes does. docs/adversary.md has the
+A query's mean is linear in the indicators of the label's levels. If members are symmetric functions
+of a hidden set, one Walsh-Hadamard transform of the query gives the means of all members. If they
+can be listed, one product with the table of their codes gives them. docs/adversary.md has the
 formulas.
 """
 
@@ -24,18 +24,18 @@ from instances.limits import require_memory
 from instances.sets import Symmetric
 from instances.symmetric import coefficients, to_float
 
-MAX_COORDINATES = 26  # coordinates of z, and of both tokens together
-_LOOKUPS = 1 << 28
-_LISTED = 1 << 27  # codes of members over z
-_CHUNK = 1 << 16
-_CACHED = 1 << 18  # numbers that a core's cache holds
+MAX_COORDINATES = 26  # coordinates of z, or of both tokens together
+_MOST_LOOKUPS = 1 << 28  # numbers that are read for all members, N 2^m
+_MOST_LISTED_CODES = 1 << 27  # codes of all members at all z
+_BATCH_POINTS = 1 << 16  # points at which a query is evaluated at once
+_CACHE_NUMBERS = 1 << 18  # numbers that fit into a core's cache
 Values = NDArray[np.float64]
 
 
 class Means:
-    """All members of a symmetric family, and what a query's expectation is for each of them.
+    """All members of a symmetric family, and the expectation of a query for each of them.
 
-    Raises UsageError where z has more than 26 coordinates or the members are too many.
+    Raises UsageError if z has more than 26 coordinates or there are too many members.
 
     >>> from hardness.oracles import Character
     >>> from instances import parse
@@ -53,7 +53,7 @@ class Means:
 
     @cached_property
     def members(self) -> NDArray[np.int64]:
-        """The members' places, (N, m), each in 1 .. d-1."""
+        """The hidden sets of all members: (N, m), entries in 1 .. d-1."""
         family = self.family
         flat = itertools.chain.from_iterable(itertools.combinations(range(1, family.d), family.m))
         found = np.fromiter(flat, np.int64, family.size * family.m)
@@ -68,10 +68,10 @@ class Means:
         return self.with_reference(query)[0]
 
     def with_reference(self, query: StatisticalQuery) -> tuple[Values, float]:
-        """Compute E phi for every member, (N,), and the mean for the family alone.
+        """Compute E phi for every member, (N,), and the reference mean of the family.
 
-        For parities that is the mean with a fair coin in place of the unknown sign, as in the proof
-        of the query bound; for other profiles the mean over all members.
+        For parities the reference replaces the unknown sign by a fair random one, as in the proof
+        of the query bound. For other profiles it is the mean over all members.
         """
         out, coin = _means(self.family, query, self.members)
         return out, coin if self.family.characters else float(out.mean())
@@ -80,8 +80,9 @@ class Means:
 class Listed:
     """All members of a family by their codes over all z, and any query's expectation for each.
 
-    codes: (N, 2^(d-1)), without noise, bit j - 1 of a column set where z_j = -1. Raises UsageError
-    where members cannot be listed, are too many, or not as many as the family says.
+    codes: (N, 2^(d-1)), without noise. Bit j - 1 of a column number is set if z_j = -1. Raises
+    UsageError if members cannot be listed, are too many, or differ in number from the family's
+    size.
 
     >>> from hardness.oracles import Character
     >>> from instances import parse
@@ -91,7 +92,7 @@ class Listed:
     """
 
     def __init__(self, family: Family) -> None:
-        if (reason := unlisted(family)) is not None:
+        if (reason := unlisted_reason(family)) is not None:
             raise UsageError(reason)
         self.family = coded = family.factor or family.refuse("factor")
         size, n = coded.size or 0, coded.d - 1
@@ -111,33 +112,33 @@ class Listed:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many members have each code at each z: (levels, 2^(d-1))."""
+        """The number of members that have each code at each z: (levels, 2^(d-1))."""
         return self.count(np.arange(len(self.secrets)))
 
     def count(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Count how many of some members have each code at each z: (levels, 2^(d-1))."""
+        """Count the members among `rows` that have each code at each z: (levels, 2^(d-1))."""
         chosen, rest = self.codes[rows], range(1, len(self.family.levels))
         found = [np.count_nonzero(chosen == code, axis=0) for code in rest]
         return np.array([len(rows) - sum(found, np.zeros(chosen.shape[1], np.int64)), *found])
 
     def expectations(self, query: StatisticalQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
-        tables, closed = by_code(self.family, query)
+        tables, closed = mean_by_code(self.family, query)
         return closed + self._average(tables[None], self.codes)[:, 0]
 
     def of_tables(self, queries: Sequence[Table], rows: NDArray[np.intp]) -> Values:
-        """Compute E phi of some queries for some members: (rows, queries)."""
-        tables = np.array([by_code(self.family, query)[0] for query in queries])
+        """Compute E phi of these queries for the members `rows`: (rows, queries)."""
+        tables = np.array([mean_by_code(self.family, query)[0] for query in queries])
         return self._average(tables, self.codes[rows])
 
     def _average(self, tables: Values, codes: NDArray[Any]) -> Values:
-        """Average tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1)): 0 where none is open."""
+        """Average tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1)); z_0 = +1 adds 0."""
         count, change = codes.shape[1], (tables[:, 1:] - tables[:, :1]).transpose(1, 2, 0)
-        # Sums of small whole numbers are exact in float32 too, which is half as much to move.
+        # Sums of small integers are exact in float32 too, which needs half the memory traffic.
         whole = 4 * count < 1 << 24 and bool((change == np.rint(change)).all())
         change = change.astype(np.float32 if whole else np.float64)
         out = np.tile(tables[:, 0].mean(axis=1), (len(codes), 1))
-        each = max(1, _CACHED // count)
+        each = max(1, _CACHE_NUMBERS // count)
         for start in range(0, len(codes), each):
             part = codes[start : start + each]
             for code, changed in enumerate(change, 1):
@@ -153,7 +154,7 @@ class Listed:
 
 @lru_cache(maxsize=1)
 def listed(family: Family) -> Listed:
-    """List the members of a family, once where the same family is asked for again.
+    """List the members of a family; the same family is not listed twice in a row.
 
     >>> from instances import parse
     >>> family = parse("profile:g=majority,d=4,m=1")
@@ -163,18 +164,18 @@ def listed(family: Family) -> Listed:
     return Listed(family)
 
 
-def unlisted(family: Family) -> str | None:
+def unlisted_reason(family: Family) -> str | None:
     """Return why the members of a family cannot be listed with their codes over z, or None.
 
     >>> from instances import parse
-    >>> unlisted(parse("lpn:n=20,noise=0.1"))[-59:]
+    >>> unlisted_reason(parse("lpn:n=20,noise=0.1"))[-59:]
     'on 2^20 points: at most 2^27 values are followed one by one'
     """
     if family.factor is None:
         return family.lacks("factor")
     if family.members() is None or family.size is None:
         return f"the members of {family.name} cannot be listed: give the family `members`"
-    if family.size << family.d - 1 > _LISTED:
+    if family.size << family.d - 1 > _MOST_LISTED_CODES:
         return (
             f"{family} has {family.size} members on 2^{family.d - 1} points: at most 2^27 values "
             "are followed one by one"
@@ -183,7 +184,7 @@ def unlisted(family: Family) -> str | None:
 
 
 def follow(family: Family) -> Means | Listed:
-    """Follow every member of a family: by its scheme where it has one; raises UsageError.
+    """Prepare the means of all members: by hidden sets, else by a list; raises UsageError.
 
     >>> from instances import parse
     >>> follow(parse("profile:g=majority,d=4,m=2")).secret(2)
@@ -193,41 +194,42 @@ def follow(family: Family) -> Means | Listed:
 
 
 def can_follow(family: Family) -> bool:
-    """Return whether every member's mean can be followed.
+    """Return whether the means of all members can be computed.
 
-    By a scheme for d - 1 <= 26, N 2^m <= 2^28, else by listing for N 2^(d-1) <= 2^27.
+    Symmetric families need d - 1 <= 26 and N 2^m <= 2^28, others N 2^(d-1) <= 2^27.
 
     >>> from instances import parse
     >>> can_follow(parse("parity:d=16,m=3")), can_follow(parse("parity:d=64,m=3"))
     (True, False)
     """
     if not isinstance(family, Symmetric):
-        return unlisted(family) is None
-    return family.d - 1 <= MAX_COORDINATES and family.size * 2**family.m <= _LOOKUPS
+        return unlisted_reason(family) is None
+    return family.d - 1 <= MAX_COORDINATES and family.size * 2**family.m <= _MOST_LOOKUPS
 
 
 def require_cube(family: Symmetric) -> None:
-    """Refuse a dimension whose queries have no exact means; raises UsageError."""
+    """Refuse a dimension that is too large for exact means; raises UsageError."""
     if family.d - 1 > MAX_COORDINATES:
         raise UsageError(f"d={family.d} is too large: exact means need d - 1 <= {MAX_COORDINATES}")
 
 
 def mean_of(family: Coded, query: StatisticalQuery, secret: Secret) -> float:
-    """Compute E phi for one member exactly; raises UsageError as `by_code` does."""
+    """Compute E phi for one member exactly; raises UsageError like `mean_by_code`."""
     if isinstance(family, Symmetric):
         require_cube(family)
         family.require_member(secret)
         return float(_means(family, query, np.array([secret]))[0][0])
     codes = (family.factor or family.refuse("factor")).table_codes(secret)
-    tables, closed = by_code(family, query)
+    tables, closed = mean_by_code(family, query)
     found = float(tables[codes, np.arange(len(codes))].mean())
     return closed + found / 2
 
 
-def by_code(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
-    """Compute E[phi | z, code], label noise averaged: (levels, 2^(d-1)) by codes without noise.
+def mean_by_code(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
+    """Compute E[phi | z, code], averaged over label noise, and the part of E phi with z_0 = +1.
 
-    And the part of E phi where z_0 = +1. Raises UsageError for a query of raw tokens and 2d > 26.
+    The first has the shape (levels, 2^(d-1)), by codes without noise. Raises UsageError for a query
+    of raw tokens if 2d > 26.
     """
     levels = len(family.levels)
     require_memory(24 * (levels + 1) << (family.d - 1), f"a query of {family}")
@@ -250,8 +252,8 @@ def by_code(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
 def _means(
     family: Symmetric, query: StatisticalQuery, members: NDArray[np.int64]
 ) -> tuple[Values, float]:
-    """E phi for members (N, m), and its part that no member changes."""
-    tables, closed = by_code(family, query)
+    """Compute E phi for members (N, m), and the part of it that all members share."""
+    tables, closed = mean_by_code(family, query)
     for table in tables:
         walsh_hadamard(table)
     tables /= 2.0 ** (family.d - 1)
@@ -274,8 +276,8 @@ def _of_factor(family: Coded, query: Any) -> Values:
     """Evaluate phi for each level over z_1 .. z_(d-1) with z_0 = -1: (levels, 2^(d-1))."""
     count = 1 << (family.d - 1)
     tables = np.zeros((len(family.levels), count))
-    for start in range(0, count, _CHUNK):
-        index = np.arange(start, min(start + _CHUNK, count), dtype=np.uint64)
+    for start in range(0, count, _BATCH_POINTS):
+        index = np.arange(start, min(start + _BATCH_POINTS, count), dtype=np.uint64)
         z = (index << np.uint64(1) | np.uint64(1))[:, None]
         for row, factor in zip(tables, family.factors, strict=True):
             row[start : start + len(index)] = query.of_factor(z, np.full(len(index), factor))
@@ -283,13 +285,13 @@ def _of_factor(family: Coded, query: Any) -> Values:
 
 
 def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
-    """The same for raw tokens, over X_1, and what is not open adds to its mean; 2d <= 26."""
+    """Compute the same for raw tokens, and the part of the mean with z_0 = +1; 2d <= 26."""
     d = family.d
     if 2 * d > MAX_COORDINATES:
         raise UsageError(f"d must be at most {MAX_COORDINATES // 2} for raw tokens, got {d}")
     levels, first = len(family.levels), np.arange(1 << d, dtype=np.uint64)
     tables = np.zeros((levels, 1 << (d - 1)))
-    closed, each = 0.0, max(1, _CHUNK >> d)
+    closed, each = 0.0, max(1, _BATCH_POINTS >> d)
 
     def mean(z: NDArray[np.uint64], code: int) -> Values:
         words = np.stack(np.broadcast_arrays(first, first ^ z[:, None]), axis=2).reshape(-1, 2, 1)

@@ -1,4 +1,4 @@
-"""Statistical queries: bounded functions of an example, asked for their expectation."""
+"""Statistical queries: bounded functions of an example whose expectation an oracle gives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ Function = Callable[[NDArray[Any], NDArray[np.float64]], NDArray[np.float64]]
 class StatisticalQuery(Protocol):
     """A function phi of an example with values in [-1, 1].
 
-    One of z and the label's factor where z_0 = -1, and 0 elsewhere, has `of_factor` too: of packed
-    z (n, words) with z_0 = -1 and factors (n,) -> (n,).
+    If phi depends on z and the label's factor alone for z_0 = -1, and is 0 elsewhere, it also has
+    `of_factor`: packed z (n, words) with z_0 = -1 and factors (n,) -> (n,).
     """
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
@@ -28,7 +28,7 @@ class StatisticalQuery(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """Any phi(x, y) of tokens and labels (n, k, d) with values (n,) in [-1, 1], or UsageError."""
+    """Any phi(x, y) of tokens and labels (n, k, d); values (n,) outside [-1, 1] are refused."""
 
     phi: Function
 
@@ -49,11 +49,11 @@ class Correlational:
         return bounded(products, len(examples))
 
 
-class _OnFactor:
+class _FactorQuery:
     def values(self: Any, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
         self.require(examples.family)
-        out = np.zeros(len(examples))  # where the label is known
+        out = np.zeros(len(examples))  # 0 if z_0 = +1
         packed = as_coded(examples)
         rows = np.flatnonzero(packed.family.open(packed.words))
         words, factors = packed.words[rows], packed.family.factors[packed.codes[rows]]
@@ -62,16 +62,16 @@ class _OnFactor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Character(_OnFactor):
-    """The correlational query: the label's factor times chi_T(z), and 0 where it is not open.
+class Character(_FactorQuery):
+    """The correlational query: the label's factor times chi_T(z) if z_0 = -1, else 0.
 
-    That is y[0,0] x[0,0] 1[z_0 = -1] chi_T(z) where labels are X[l,0] times their factor.
+    It equals y[0,0] x[0,0] 1[z_0 = -1] chi_T(z) if labels are X[l,0] times their factor.
     """
 
     subset: Secret
 
     def require(self, family: Family) -> None:
-        """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
+        """Refuse coordinates outside the family's, and labels outside [-1, 1]."""
         largest = max(map(abs, require_coded(family).levels))
         if largest > 1:
             raise UsageError(
@@ -81,12 +81,12 @@ class Character(_OnFactor):
             raise UsageError(f"coordinates must be between 0 and {family.d - 1}, got {self.subset}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
+        """Evaluate factor chi_T(z) on packed z (n, words), including z_0 = -1: (n,)."""
         return factor * character(z, self.subset)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pool(_OnFactor):
+class Pool(_FactorQuery):
     """The correlational query: the label's factor times sign(sum_T chi_T(z)), T in `sets`.
 
     It asks about many parities at once. Where the sum is 0 the query is 0, and where the label is
@@ -96,7 +96,7 @@ class Pool(_OnFactor):
     sets: tuple[Secret, ...]
 
     def require(self, family: Family) -> None:
-        """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
+        """Refuse coordinates outside the family's, and labels outside [-1, 1]."""
         require(bool(self.sets), "a pool must have at least one set, got none")
         for subset in self.sets:
             Character(subset=subset).require(family)
@@ -110,11 +110,11 @@ class Pool(_OnFactor):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Factor(_OnFactor):
-    """Any phi(z, s) of z (n, d) of +-1 and the label's factor s (n,) where z_0 = -1, else 0.
+class Factor(_FactorQuery):
+    """Any phi(z, s) of z (n, d) of +-1 and the label's factor s (n,) if z_0 = -1, else 0.
 
-    Values (n,) in [-1, 1]; raises UsageError when asked if one is outside, or d is another. It sees
-    all that a label tells, and leaves out X_1, which tells nothing.
+    An oracle raises UsageError for values (n,) outside [-1, 1], and for another d. The query has
+    all information of a label. It omits X_1, which has none.
     """
 
     phi: Function
@@ -130,11 +130,11 @@ class Factor(_OnFactor):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table(_OnFactor):
-    """Any phi of z and the label's code where z_0 = -1, and 0 elsewhere, by its values.
+class Table(_FactorQuery):
+    """Any phi of z and the label's code if z_0 = -1, else 0, given by its values.
 
-    table: (levels, 2^(d-1)) in [-1, 1], a row for each level of the family as codes number them;
-    bit j - 1 of a column is set where z_j = -1. Raises UsageError for another table.
+    table: (levels, 2^(d-1)) in [-1, 1], with a row for each level, in the order of codes. Bit j - 1
+    of a column number is set if z_j = -1. Raises UsageError for other tables.
     """
 
     family: Coded
@@ -147,7 +147,7 @@ class Table(_OnFactor):
         bounded(self.table.reshape(-1), self.table.size)
 
     def require(self, family: Family) -> None:
-        """Refuse another family than the table's; raises UsageError."""
+        """Refuse a family that is not the table's; raises UsageError."""
         require(family == self.family, f"a table must be the oracle's, got {self.family}")
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -178,6 +178,6 @@ def bounded(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
         raise UsageError(f"a query gave shape {values.shape} for {count} examples: ({count},)")
     largest = float(np.abs(values).max(initial=0.0))
     if not largest <= 1.0 + 1e-9:
-        # Which value it was might say more of the labels than an answer within tau may.
+        # The value itself could reveal more about the labels than an answer within tau.
         raise UsageError("a query gave a value outside of [-1, 1]: values in it are allowed")
     return values

@@ -1,9 +1,9 @@
-"""Statistical-query oracles: STAT(tau), honest, from fresh samples or exact, or the adversary.
+"""Statistical-query oracles STAT(tau): honest ones, sampled or exact, and adversaries.
 
 STAT(tau) answers a query phi with values in [-1, 1] by any number within tau of E phi. [Kea98] The
-adversary of the query bound has no secret while it plays. It answers with the mean under the family
-alone, and keeps the members that this answer is within tau of; the rest are ruled out. At the end
-it draws one of those that are left: every answer was right for it. [BFJKMR94]
+adversary of the query bound has no secret during the game. It answers with a mean that depends on
+the family alone, keeps the members whose mean is within tau of the answer, and eliminates the
+others. At the end it draws one of the members kept: every answer was right for it. [BFJKMR94]
 """
 
 import math
@@ -26,7 +26,7 @@ from instances.sets import Symmetric
 
 
 class QueryOracle(Protocol):
-    """What an SQ learner sees."""
+    """The interface of oracles for learners that ask statistical queries."""
 
     family: Family
     tau: Fraction
@@ -37,7 +37,7 @@ class QueryOracle(Protocol):
 
 
 def samples_a_query(tau: Fraction, failure: float = 1e-6) -> int:
-    """Return how many examples `SampledOracle` draws for a query.
+    """Return the number of examples that `SampledOracle` draws for a query.
 
     >>> samples_a_query(Fraction(1, 10))
     2902
@@ -46,10 +46,10 @@ def samples_a_query(tau: Fraction, failure: float = 1e-6) -> int:
 
 
 class SampledOracle:
-    """Answers by the mean over fresh samples, enough of them for tau (Hoeffding).
+    """Answers by the mean over fresh samples, as many as tau requires (Hoeffding).
 
-    An answer is further than tau from the expectation with probability at most `failure`. The
-    samples are counted as examples.
+    An answer is more than tau from the expectation with probability at most `failure`. The samples
+    count as examples.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class SampledOracle:
 
 
 class ExactOracle:
-    """Answers exactly: characters at any d, queries of z and factor to d = 27, any to d = 13."""
+    """Answers exactly: characters for any d, queries of factors for d <= 27, all for d <= 13."""
 
     def __init__(self, instance: Instance, tau: Fraction, meter: Meter) -> None:
-        """Keep tau for the learner: the answers are better than it asks for."""
+        """Keep tau for the learner, although the answers are exact."""
         self.family, self.tau, self.meter = instance.family, check_tau(tau), meter
         self._instance = instance
 
@@ -92,13 +92,13 @@ class ExactOracle:
 
 
 def check_tau(tau: Fraction) -> Fraction:
-    """Refuse a tolerance out of (0, 1]; raises UsageError."""
+    """Refuse a tolerance outside (0, 1]; raises UsageError."""
     require(0 < tau <= 1, f"tau must be above 0 and at most 1, got {tau}")
     return tau
 
 
 class Round(NamedTuple):
-    """What one query did: how many members it ruled out, and how many were left."""
+    """The effect of one query: the number of members it eliminated, and of those left."""
 
     ruled_out: int
     left: int
@@ -106,7 +106,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GameRecord:
-    """A whole game: the adversary's mode, how many members it began with, and its rounds."""
+    """A complete game: the adversary's mode, the number of members at the start, the rounds."""
 
     mode: str
     members: int
@@ -114,11 +114,11 @@ class GameRecord:
 
     @property
     def left(self) -> int:
-        """The number of members that fit every answer."""
+        """The number of members consistent with every answer."""
         return self.rounds[-1].left if self.rounds else self.members
 
     def runs(self) -> list[tuple[int, int, int, int]]:
-        """Sum the game up: (first query, last query, ruled out by each, left after the last)."""
+        """Summarize the rounds: (first query, last query, eliminated by each, left at the end)."""
         out = []
         for each, group in groupby(enumerate(self.rounds, 1), lambda pair: pair[1].ruled_out):
             numbered = list(group)
@@ -127,16 +127,16 @@ class GameRecord:
 
 
 _MIN_TAU = Fraction(1, 10**6)
-_ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
+_ROUNDING = 1e-10  # rounding error of a mean: members fit an answer by this margin
 
 
-def room(family: Coded, second: Fraction) -> Fraction:
-    """Bound sum_S (E_S phi - reference)^2 for any query on a two-valued family, by Bessel.
+def bessel_cap(family: Coded, second: Fraction) -> Fraction:
+    """Bound sum_S (E_S phi - reference)^2 for all queries of a two-valued family, by Bessel.
 
     second: the second eigenvalue of the family's functions, 1 for parities.
 
     >>> from instances import parse
-    >>> room(parse("parity:d=8,m=2"), Fraction(1))
+    >>> bessel_cap(parse("parity:d=8,m=2"), Fraction(1))
     Fraction(1, 4)
     """
     half = (max(family.levels) - min(family.levels)) / 2
@@ -144,23 +144,23 @@ def room(family: Coded, second: Fraction) -> Fraction:
 
 
 class Adversary(ABC):
-    """An oracle that answers as badly as its tolerance allows, and keeps its rounds, in order."""
+    """An oracle that answers as unhelpfully as its tolerance allows, and records its rounds."""
 
     mode: ClassVar[str]
 
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
-        """Start with no round; raises UsageError for a tolerance that rounding would blur."""
+        """Start with no round; raises UsageError for a tolerance near the rounding error."""
         require(tau >= _MIN_TAU, f"tau must be at least {_MIN_TAU}, got {tau}")
         self.family, self.tau, self.meter = family, check_tau(tau), meter
         self._rounds: list[Round] = []
 
     @abstractmethod
     def ask(self, query: StatisticalQuery) -> float:
-        """Answer one query within tau of its mean for some member; counted; raises Spent."""
+        """Answer one query within tau of its mean for a member; counted; raises Spent."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a member that fits every answer so far, uniformly."""
+        """Draw uniformly among the members consistent with every answer so far."""
 
     def record(self) -> GameRecord:
         """Return the game so far."""
@@ -168,12 +168,12 @@ class Adversary(ABC):
 
 
 class ReferenceAdversary(Adversary):
-    """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
+    """Follows the proof: answers E_0 phi, and computes every member's mean exactly.
 
-    It plays for families with a `scheme`, and others whose members can be listed. Any query of z
-    and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
-    Where labels have two values and `second` is given it checks Bessel's inequality at every query,
-    which caps how many members are ruled out; raises Refuted where it fails.
+    It plays for families with hidden sets, and for others whose members can be listed. It answers
+    all queries of z and the label's factor for d - 1 <= 26, and all of raw tokens for 2d <= 26.
+    If labels have two values and `second` is given, it checks Bessel's inequality at every query,
+    which limits the members that a query eliminates; raises Refuted if the inequality fails.
 
     >>> from hardness.oracles import Budget
     >>> from instances import parse
@@ -188,15 +188,17 @@ class ReferenceAdversary(Adversary):
     def __init__(
         self, family: Coded, tau: Fraction, meter: Meter, second: Fraction | None = None
     ) -> None:
-        """Start with all members alive; `second` is the eigenvalue of `room`, if known."""
+        """Start with all members; `second` is the eigenvalue of `bessel_cap`, if known."""
         super().__init__(family, tau, meter)
         self._means = follow(family)
         self._alive = np.ones(family.size or 0, np.bool_)
-        self.room = room(family, second) if second is not None and two_levels(family) else None
+        self.bessel_cap = (
+            bessel_cap(family, second) if second is not None and two_levels(family) else None
+        )
 
     @property
     def alive(self) -> int:
-        """The number of members that fit every answer so far."""
+        """The number of members consistent with every answer so far."""
         return int(self._alive.sum())
 
     def ask(self, query: StatisticalQuery) -> float:
@@ -205,8 +207,9 @@ class ReferenceAdversary(Adversary):
         means, answer = self._means.with_reference(query)
         self._check(means, answer)
         if not (self._fits(means, answer) & self._alive).any():
-            # The proof's oracle would now answer truly: here for most of those that are left, by
-            # the middle of the window of length 2 tau that holds the most of their means.
+            # The oracle of the proof now answers truthfully. This one answers for as many of the
+            # remaining members as it can: with the centre of an interval of length 2 tau that
+            # contains the largest number of their means.
             values, reach = np.sort(means[self._alive]), 2 * (float(self.tau) - 2 * _ROUNDING)
             ends = np.searchsorted(values, values + reach, side="right")
             first = int(np.argmax(ends - np.arange(len(values))))
@@ -221,40 +224,40 @@ class ReferenceAdversary(Adversary):
 
     def _check(self, means: NDArray[np.float64], reference: float) -> None:
         total = float(((means - reference) ** 2).sum())
-        if self.room is not None and total > float(self.room) * (1 + 1e-9) + _ROUNDING:
+        if self.bessel_cap is not None and total > float(self.bessel_cap) * (1 + 1e-9) + _ROUNDING:
             raise Refuted(
                 f"a query moves the members of {self.family} by {total:.6g} in squares, "
-                f"Bessel's inequality allows {float(self.room):.6g}: the family is not what "
+                f"Bessel's inequality allows {float(self.bessel_cap):.6g}: the family is not what "
                 "its certificate says"
             )
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a member that fits every answer given so far, uniformly."""
+        """Draw uniformly among the members consistent with every answer so far."""
         left = np.flatnonzero(self._alive)
         return self._means.secret(int(left[rng.integers(len(left))]))
 
 
 class CertificateAdversary(Adversary):
-    """Plays for characters of any number, where members cannot be listed: answers them by 0.
+    """Plays for parities with too many members to list: answers characters with 0.
 
-    A character is the mean of one member alone, so it rules out that one; no member is chosen until
-    the end, and then one that was not asked for.
+    A character has a nonzero mean for one member alone, so it eliminates only that one. The secret
+    is drawn at the end, among the members that were not eliminated.
     """
 
     mode = "certificate"
 
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
-        """Start with nothing ruled out; raises UsageError for other families than parities."""
+        """Start with all members; raises UsageError for families that are not parities."""
         if not (isinstance(family, Symmetric) and family.characters):
             raise UsageError(f"{family} has too many members: only parities have an adversary")
         super().__init__(family, tau, meter)
         self._characters = family
-        self._out: set[Secret] = set()
+        self._ruled_out: set[Secret] = set()
 
     @property
     def alive(self) -> int:
-        """The number of members that fit every answer so far."""
-        return self._characters.size - len(self._out)
+        """The number of members consistent with every answer so far."""
+        return self._characters.size - len(self._ruled_out)
 
     def ask(self, query: StatisticalQuery) -> float:
         """Answer one character; raises UsageError for any other query."""
@@ -269,22 +272,22 @@ class CertificateAdversary(Adversary):
         if len(places) == self._characters.m:
             signal = self._characters.coefficient(places, query.subset)
         before, answer = self.alive, 0.0
-        if abs(signal) > self.tau and places not in self._out:
+        if abs(signal) > self.tau and places not in self._ruled_out:
             if before == 1:
-                answer = float(signal)  # the last one: it is the truth
+                answer = float(signal)  # the last member: answered truthfully
             else:
-                self._out.add(places)
+                self._ruled_out.add(places)
         self._rounds.append(Round(before - self.alive, self.alive))
         return answer
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a member that was not ruled out, uniformly."""
+        """Draw uniformly among the members that were not eliminated."""
         while True:
             found = self.family.draw(rng)
-            if found not in self._out:
+            if found not in self._ruled_out:
                 return found
 
 
 def two_levels(family: Coded) -> bool:
-    """Return whether labels have two levels, so that every query on them is correlational."""
+    """Return whether labels have two levels; then all queries of them are correlational."""
     return len(set(family.levels)) == 2

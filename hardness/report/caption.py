@@ -127,9 +127,9 @@ def comparison_caption(comparison: "Comparison") -> str:
 def stress_caption(stress: "Stress") -> str:
     """Say on which ladder instances were solved, with which seeds."""
     from hardness.runs.stress import TERMS
-    from instances.ladders import OWN
+    from instances.ladders import USER_LADDER
 
-    ladder = "a ladder" if stress.ladder.name == OWN else stress.ladder.name
+    ladder = "a ladder" if stress.ladder.name == USER_LADDER else stress.ladder.name
     return captioned(
         f"Instances solved on each level of {ladder}, of {stress.seeds}, base seed "
         f"{stress.base_seed} ({stress.seed_source}); solved: {PASSED}.",

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from hardness.bounds.checker import short
-from hardness.bounds.quantities import WORD
+from hardness.bounds.quantities import VACUOUS
 from hardness.report.claims import conditions, sentence
 from hardness.report.text import bad, display_width, faint, good, table, wrap
 from hardness.runs.names import brief_spec
@@ -64,7 +64,7 @@ def of_learners(claim: "Claim") -> bool:
 
 def _row(claim: "Claim") -> list[str]:
     """Write a row of the table of claims; --json has long numbers and formulas whole."""
-    value = faint(WORD) if claim.vacuous else claim.shown(_in_table)
+    value = faint(VACUOUS) if claim.vacuous else claim.value_text(_in_table)
     named = {"information": "counting", "this certificate": "here"}
     method = named.get(claim.source, claim.source)
     gives = f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
@@ -249,7 +249,7 @@ def rounding_words(spec: str) -> str:
 
 def shown_value(claim: "Claim") -> str:
     """Write a claim's value, a long rational by its first digits."""
-    return claim.shown(_shown)
+    return claim.value_text(_shown)
 
 
 def _shown(value: Fraction, up: bool) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from hardness.bounds.certificate import OURS
+from hardness.bounds.certificate import NOT_PAPERS
 from hardness.report.certificate import of_learners
 from hardness.report.claims import sentence
 from hardness.report.export import allowing_breaks
@@ -57,13 +57,13 @@ def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterab
         text = allowing_breaks(_REASON.sub("", sentence(certificate, claim)))
         for pattern, formula in _MATHS:
             text = pattern.sub(formula, text)
-        said.append(text.removesuffix(".") + _cite(OURS.get(claim.source, claim.source)))
+        said.append(text.removesuffix(".") + _cite(NOT_PAPERS.get(claim.source, claim.source)))
     if said:
         first = f"For the family {allowing_breaks(spec)}: {'. '.join(said)}"
     else:
         first = f"For the family {allowing_breaks(spec)}, the method {_TRIVIAL} nor that it is hard"
     scope = _SCOPE if any(c.quantity.endswith(("-queries", "-success")) for c in about) else ""
-    keys = {claim.source for claim in cited if claim.source not in OURS}
+    keys = {claim.source for claim in cited if claim.source not in NOT_PAPERS}
     comments = "\n\n".join(entries()[key] for key in (*sorted(keys), TOOLKIT))
     comments = "\n".join(f"% {line}".rstrip() for line in comments.splitlines())
     return f"{first}. {scope}Certified with \\cite{{{TOOLKIT}}}.\n\n% BibTeX:\n{comments}\n"
@@ -71,7 +71,7 @@ def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterab
 
 def _cite(source: str) -> str:
     """Cite a paper; what is ours is cited once, at the end."""
-    return "" if source in OURS.values() else f" (after \\cite{{{source}}})"
+    return "" if source in NOT_PAPERS.values() else f" (after \\cite{{{source}}})"
 
 
 @cache

@@ -3,7 +3,7 @@
 import textwrap
 from typing import TYPE_CHECKING
 
-from hardness.bounds.quantities import WORD
+from hardness.bounds.quantities import VACUOUS
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.certified import query_bound
@@ -30,7 +30,7 @@ def comparison_words(comparison: Comparison) -> str:
     parts = [comparison_table(comparison)]
     if comparison.certificates:
         parts.append(wrap(goal(comparison.terms, query_bound(comparison.certificates))))
-        if WORD in parts[0]:
+        if VACUOUS in parts[0]:
             parts.append(wrap(_VACUOUS))
         parts += map(wrap, unbound_words(comparison.runs, names.__getitem__))
     elif kind_of(comparison.specs[0].partition(":")[0]) is None:

@@ -151,7 +151,7 @@ def _queries(estimates: Estimates) -> str:
     for claim in estimates.queries:
         shown = {k: v for k, v in claim.parameters.items() if k not in ("upper", "alike")}
         terms = ", ".join(f"{k} {_brief(v)}" for k, v in shown.items())
-        value = claim.shown(lambda number, up: _brief(number))
+        value = claim.value_text(lambda number, up: _brief(number))
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return item(
         "Statistical queries",

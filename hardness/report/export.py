@@ -90,7 +90,7 @@ def text(form: Format, result: Result) -> str:
 
     >>> from instances.result import Answer
     >>> rows = [{"learner": "=1+1", "risk": Fraction(1, 4)}, {"learner": "a|b", "risk": None}]
-    >>> found = Answer(data={}, told="", rows=rows)
+    >>> found = Answer(data={}, message="", rows=rows)
     >>> print(text("csv", found), end="")
     learner,risk
     '=1+1,0.25

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from textwrap import TextWrapper
 from typing import Any
 
-from hardness.bounds.quantities import NONE_ENOUGH, WORD
+from hardness.bounds.quantities import NONE_ENOUGH, VACUOUS
 from hardness.bounds.quantities import bound as bound
 from instances.text import TableRow, printable
 
@@ -165,7 +165,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     from tabulate import tabulate
 
     words = [any(_is_words(row[i]) for row in rows) for i in range(len(header))]
-    every = [list(header), *([faint(c) if c == WORD else c for c in row] for row in rows)]
+    every = [list(header), *([faint(c) if c == VACUOUS else c for c in row] for row in rows)]
     widths = _fitted(every, words, width or _ROOM.get() or screen())
     cells = [
         ["\n".join(_filled(line, w, _PARTS) for line in cell.split("\n")) if w else cell
@@ -186,7 +186,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
 
 def _is_words(cell: str) -> bool:
     """Whether a cell makes its column one of words: what stands for a number does not."""
-    return cell not in (WORD, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
+    return cell not in (VACUOUS, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
 
 
 def _fitted(every: list[list[str]], words: list[bool], room: int) -> list[int]:

@@ -80,4 +80,4 @@ def quotation(result: Result) -> str:
 
 def answer_words(answer: Answer) -> str:
     """Write an answer for people."""
-    return answer.told
+    return answer.message

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from hardness.bounds import BoundParameters, Certificate, certify
-from instances.disk import shown
+from instances.disk import quoted
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import kind_of, parse_stored
 
@@ -34,7 +34,7 @@ def _certificate(spec: str, terms: BoundParameters, kind: object) -> Certificate
     try:
         family = parse_stored(spec)
         if family.hardness.evidence != "exact":
-            return family.hardness.why
+            return family.hardness.summary
         return certify(family, terms)
     except ToolkitError as error:
         return f"no bound is claimed: {error}"
@@ -93,4 +93,4 @@ def terms_of(tau: Fraction | int | str | None) -> BoundParameters:
     try:
         return BoundParameters() if tau is None else BoundParameters(tau=Fraction(tau))
     except (ValueError, ZeroDivisionError, ToolkitError) as error:
-        raise DamagedFile(f"a run has the tolerance {shown(str(tau))}: {error}") from error
+        raise DamagedFile(f"a run has the tolerance {quoted(str(tau))}: {error}") from error

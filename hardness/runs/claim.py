@@ -14,7 +14,7 @@ from hardness.learners import Hypothesis, Outcome
 from instances.coded import Coded, Reduced, as_coded, reduce
 from instances.errors import UsageError
 from instances.family import Secret
-from instances.files import Folder, Held
+from instances.files import Folder, MemoryFolder
 from instances.samples import Samples, samples
 from instances.secrets import Integers
 from instances.sets import Symmetric
@@ -63,7 +63,7 @@ def weigh(folder: Folder) -> Weighed | None:
         wanted[np.flatnonzero(opened)[kept]] = True
         left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
         notes = getattr(folder, "notes", ())
-        folder = Held.of_examples(folder.path, left, notes=notes)
+        folder = MemoryFolder.of_examples(folder.path, left, notes=notes)
     return Weighed(
         folder=folder,
         counted=drawn.take(counted),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import msgspec
 
 from hardness.bounds import BoundParameters, Certificate
-from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.bounds.quantities import NONE_ENOUGH, VACUOUS, vacuous
 from hardness.learners import learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
@@ -25,7 +25,7 @@ from hardness.runs.registry import parse_learner, stored_name
 from hardness.runs.run import COSTS, Cost, Run, require_support
 from instances.errors import UsageError, require
 from instances.numbers import write
-from instances.parameters import key_values, listed
+from instances.parameters import key_values, parameter_fields
 from instances.result import TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
@@ -222,7 +222,7 @@ class Comparison(Record, frozen=True, kw_only=True):
                 rows.append({"learner": names[one.learner], "size": size, **spent, **judged})
             if certified:
                 told = {BOUND[name]: worded(name, n) for name, n in certified.items()}
-                known = "exact" if {*told.values()} - {WORD} else WORD
+                known = "exact" if {*told.values()} - {VACUOUS} else VACUOUS
                 row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
                 rows.append({**row, **told, "solved": None, "known": known})
         return rows
@@ -256,7 +256,7 @@ def worded(quantity: str, value: int | None) -> int | str:
     """Give what is certified, or the words for what says nothing and for no number at all."""
     if value is None:
         return NONE_ENOUGH
-    return WORD if vacuous(quantity, value) else value
+    return VACUOUS if vacuous(quantity, value) else value
 
 
 def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
@@ -314,7 +314,7 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     name, _, rest = spec.partition(":")
     if kind_of(name) is None:
         name, _, rest = parse(spec).spec.partition(":")
-    keys = [field.name for field in listed(kind_of(name))]
+    keys = [field.name for field in parameter_fields(kind_of(name))]
     given = key_values(rest, name, keys)
     if parameter not in keys:
         has = f"the parameters {', '.join(keys)}" if keys else "no parameters"

@@ -22,7 +22,7 @@ from hardness.oracles import (
     Meter,
     ReferenceAdversary,
 )
-from hardness.oracles.means import can_follow, listed, unlisted
+from hardness.oracles.means import can_follow, listed, unlisted_reason
 from hardness.oracles.statistical import two_levels
 from hardness.runs.run import Run, attempt, judged, require_support
 from instances.coded import Coded, require_coded
@@ -141,7 +141,7 @@ def listed_spread(family: Coded) -> Spread | None:
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    if family.hidden_sets or unlisted(family) is not None or not two_levels(family):
+    if family.hidden_sets or unlisted_reason(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
     if len(codes) < 2 or codes.size > MOST_BITS or len(codes) > MEMBERS:
@@ -157,7 +157,7 @@ def listed_spread(family: Coded) -> Spread | None:
 
 
 def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None) -> Adversary:
-    if not family.hidden_sets and (reason := unlisted(family)) is not None:
+    if not family.hidden_sets and (reason := unlisted_reason(family)) is not None:
         raise UsageError(f"the adversary follows every member: {reason}")
     if not can_follow(family):
         return CertificateAdversary(family, tau, meter)

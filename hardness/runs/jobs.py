@@ -33,7 +33,7 @@ from hardness.runs.run import OracleName, Run, learn_once, machine, run, version
 from hardness.runs.workers import Dask, Died, Local, fault, hindrance, packed
 from instances.disk import damage
 from instances.errors import ToolkitError, UsageError
-from instances.spec import OWN, file_of, parse_stored
+from instances.spec import USER_FAMILIES, file_of, parse_stored
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 Progress = Callable[[int], None]
@@ -83,7 +83,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def key(self) -> str:
         """32 hexadecimal digits of its hash; empty for an object that has no key of its own."""
         name = self.spec.partition(":")[0]
-        if name in OWN and file_of(name) is None:
+        if name in USER_FAMILIES and file_of(name) is None:
             return ""
         if self.learner in OBJECTS and self.learner not in KEYS:
             return ""

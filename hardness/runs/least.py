@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 import msgspec
 
 from hardness.bounds import BoundParameters, Certificate
-from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
+from hardness.bounds.quantities import NONE_ENOUGH, VACUOUS, vacuous
 from hardness.learners import Outcome, learner_spec
 from hardness.learners.learner import View
 from hardness.oracles import Budget
@@ -499,7 +499,7 @@ class Least(Record, frozen=True, kw_only=True):
                 "range": bracket(*one.range),
                 **{end: one.ends[end] for end in ends},  # those that some search had
                 "floor": self.floor_of(one),
-                "ratio": None if self.floor_of(one) == WORD else one.ratio,
+                "ratio": None if self.floor_of(one) == VACUOUS else one.ratio,
                 "runs": one.runs,
                 "seconds": one.seconds,
             }
@@ -509,7 +509,7 @@ class Least(Record, frozen=True, kw_only=True):
     def floor_of(self, cell: LeastCell) -> int | str | None:
         """Give what is certified of a cell: its number, or in words that it says nothing."""
         if isinstance(cell.floor, int) and vacuous(self.quantity, cell.floor):
-            return WORD
+            return VACUOUS
         return cell.floor
 
     def size_of(self, cell: LeastCell) -> str:

@@ -24,7 +24,7 @@ from instances.arrayfile import read_arrays
 from instances.dense import DenseExamples
 from instances.errors import UsageError
 from instances.family import Instance
-from instances.files import EXAMPLES, Held, content_hash, load_layer
+from instances.files import EXAMPLES, MemoryFolder, content_hash, load_layer
 from instances.layer import AttentionLayer
 from instances.owndata import OwnData
 from instances.streams import generator
@@ -86,7 +86,7 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
     >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
     'heads found'
     """
-    from hardness.learners.fitting import OFF  # which loads scipy
+    from hardness.learners.fitting import FOUND_HEAD_ERROR  # which loads scipy
 
     truth = result.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
@@ -96,18 +96,18 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
         said = f"the risk is not shown to be below {SOLVED_BELOW}"
     elif not truth:
         said = f"{short(result.learner)} gives no heads, or too many to compare"
-    elif alone or worst > OFF:
+    elif alone or worst > FOUND_HEAD_ERROR:
         said = (
             f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
         )
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
     end = ends[bool(said) + (not result.passed)]
-    return {"found": end, "because": said, "tolerance": OFF}
+    return {"found": end, "because": said, "tolerance": FOUND_HEAD_ERROR}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Split(Held):
-    """A user's data in two parts: `held` is what a learner sees, `hold_out` what it is judged by.
+class Split(MemoryFolder):
+    """A user's data in two parts: `loaded` is what a learner sees, `hold_out` what it is judged by.
 
     source: the file, empty for arrays. repeated: how many of the held-out examples have tokens that
     stand in the other part too.
@@ -122,12 +122,12 @@ class Split(Held):
         """Say what the data is, as JSON."""
         return {
             "source": self.source,
-            "examples": len(self.held) + len(self.hold_out),
-            "training": len(self.held),
+            "examples": len(self.loaded) + len(self.hold_out),
+            "training": len(self.loaded),
             "held_out": len(self.hold_out),
             "seed": self.seed,
             "repeated": self.repeated,
-            "sha256": [content_hash(part) for part in (self.held, self.hold_out)],
+            "sha256": [content_hash(part) for part in (self.loaded, self.hold_out)],
         }
 
 
@@ -140,7 +140,7 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
 
     >>> rng = np.random.default_rng(0)
     >>> made = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
-    >>> made.family.spec, len(made.held), len(made.hold_out)
+    >>> made.family.spec, len(made.loaded), len(made.hold_out)
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
     prefix = f"{source}: " if source else ""
@@ -234,7 +234,7 @@ def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) ->
     ('fitted', True)
     """
     hypothesis, usage = learn_once(learner, data, budget, seed)
-    if hypothesis.outcome is Outcome.EXAMPLES_SPENT and usage.examples == len(data.held):
+    if hypothesis.outcome is Outcome.EXAMPLES_SPENT and usage.examples == len(data.loaded):
         failed = Outcome.STAGE_FAILED if hypothesis.details.get("failed") else None
         hypothesis = replace(hypothesis, outcome=failed)
     how: dict[str, Any] = {"data": data.to_dict()}

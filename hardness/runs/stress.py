@@ -502,7 +502,7 @@ def certified_of(spec: str) -> LevelBounds:
     family = parse_stored(spec)
     known = family.hardness
     if known.evidence != "exact":
-        return LevelBounds(spec=family.spec, evidence=known.evidence, why=known.why)
+        return LevelBounds(spec=family.spec, evidence=known.evidence, why=known.summary)
     made = certify(family, TERMS)
     asked = query_bound([made]) or None
     queries = number(made, asked, TERMS.success) if asked else None
@@ -510,7 +510,7 @@ def certified_of(spec: str) -> LevelBounds:
     return LevelBounds(
         spec=family.spec,
         evidence="exact",
-        why=known.why,
+        why=known.summary,
         asked=asked,
         queries=queries,
         floor=made.integer("information-floor") if claims(made, "information-floor") else None,

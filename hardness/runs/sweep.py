@@ -40,12 +40,12 @@ from hardness.runs.names import numbers
 from hardness.runs.registry import LEARNERS, OBJECTS, parse_learner
 from hardness.runs.run import OracleName
 from instances import disk
-from instances.disk import one_line, shown
+from instances.disk import one_line, quoted
 from instances.errors import DamagedFile, UsageError, require, unknown
 from instances.family import Family
 from instances.limits import bytes_of
 from instances.numbers import parse, write
-from instances.parameters import key_values, listed, split_list
+from instances.parameters import key_values, parameter_fields, split_list
 from instances.result import Result, TableRow
 from instances.spec import kind_of, parse_stored, require_drawn, require_spec
 from instances.userfile import split
@@ -187,7 +187,7 @@ def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
         if gone := next((name for name in _GONE if name in data), None):
             raise UsageError(f"{gone}: {_GONE[gone]}")
         if data.get("format", FORMAT) != FORMAT:
-            raise UsageError(f'format: {shown(data["format"])}: this version reads "{FORMAT}"')
+            raise UsageError(f'format: {quoted(data["format"])}: this version reads "{FORMAT}"')
         file = _convert(data, _File)
         grids = list[Grid]()
         for i, one in enumerate(file.grid, 1):
@@ -277,7 +277,7 @@ def _convert(data: Any, kind: Any) -> Any:
         elif lacking := _MISSING.fullmatch(said):
             said = f"{lacking[1]} is missing: write {lacking[1]} = [...]"
         else:
-            value = "" if isinstance(given, dict | list) else f"{shown(given)}: "
+            value = "" if isinstance(given, dict | list) else f"{quoted(given)}: "
             said = value + disk.in_words(said)
         raise _Misplaced(key.strip("."), said) from error
 
@@ -313,7 +313,7 @@ def _seeds(value: Any) -> range | tuple[int, ...]:
         return range(value)
     read = numbers(value, "seeds") or ()
     if not read or not (isinstance(read, range) or all(isinstance(v, int) for v in read)):
-        raise UsageError(f"{shown(value)}: a range such as 3..7 is needed")
+        raise UsageError(f"{quoted(value)}: a range such as 3..7 is needed")
     return read  # type: ignore[return-value]
 
 
@@ -332,7 +332,7 @@ def _axis(value: Any, name: str) -> _Axis:
         if read is not None:
             return read
         if ".." in value:
-            raise UsageError(f"{shown(value)}: write 8..20, 8..20..4, 8..64..*2 or a list")
+            raise UsageError(f"{quoted(value)}: write 8..20, 8..20..4, 8..64..*2 or a list")
     several = value if isinstance(value, list) else [value]
     every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
     return tuple(item for some in every for item in some)
@@ -528,7 +528,7 @@ def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
     if not chosen:
         return text
     name, _, rest = text.partition(":")
-    keys = [one.name for one in listed(kind)]
+    keys = [one.name for one in parameter_fields(kind)]
     for key in chosen:
         if key not in keys:
             raise unknown(f"parameter of {name}", key[:40], keys)

@@ -32,8 +32,8 @@ from hardness.oracles.budget import restart_peak
 from hardness.runs.registry import KEYS, OBJECTS
 from instances.errors import ToolkitError, UsageError
 from instances.lazy import require_extra
-from instances.spec import OWN, resolve
-from instances.userfile import FILES, pickled
+from instances.spec import USER_FAMILIES, resolve
+from instances.userfile import USER_FILES, pickled
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ def hindrance(specs: Iterable[str], learners: Iterable[str]) -> str:
     ''
     """
     families = {spec.partition(":")[0] for spec in specs}
-    mine = {name: OWN[name] for name in families if name in OWN}
+    mine = {name: USER_FAMILIES[name] for name in families if name in USER_FAMILIES}
     objects: dict[str, Any] = {name: one for name, one in mine.items() if not one.sha256}
     objects |= {name: OBJECTS[name] for name in learners if name in OBJECTS}
     try:
@@ -94,7 +94,9 @@ def hindrance(specs: Iterable[str], learners: Iterable[str]) -> str:
 def carried() -> bytes:
     """Pickle the families and learners that a user gave to this process, but for what cannot be."""
     keys = tuple(KEYS.items())
-    return _carried(tuple(OWN.items()), tuple(OBJECTS.items()), frozenset(FILES), keys)
+    return _carried(
+        tuple(USER_FAMILIES.items()), tuple(OBJECTS.items()), frozenset(USER_FILES), keys
+    )
 
 
 @lru_cache(1)
@@ -119,11 +121,11 @@ def _carried(
 def know(objects: bytes) -> None:
     """In a worker process: know what `carried` packed, and nothing else of a user."""
     families, learners, files, keys = pickle.loads(objects)
-    FILES.clear()
-    FILES.update(files)
+    USER_FILES.clear()
+    USER_FILES.update(files)
     KEYS.clear()
     KEYS.update(keys)
-    for here, there in ((OWN, families), (OBJECTS, learners)):
+    for here, there in ((USER_FAMILIES, families), (OBJECTS, learners)):
         here.clear()
         for name, (place, value) in there.items():
             if not (place and _executed(*place)) and value:

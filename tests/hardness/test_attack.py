@@ -15,7 +15,7 @@ from hardness.runs.registry import parse_learner
 from hardness.runs.risk import interval
 from hardness.runs.run import run
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
-from instances.files import Held
+from instances.files import MemoryFolder
 from instances.samples import samples, to_attention
 
 PARITY = "parity:d=12,m=3"
@@ -158,7 +158,7 @@ LWE = "lwe:n=8,q=97,sigma=1"
 
 
 def folder_of(path, found):
-    held = Held.of_examples(path, to_attention(found, 0))
+    held = MemoryFolder.of_examples(path, to_attention(found, 0))
     return write_folder(path, held, held.count)
 
 

@@ -27,7 +27,7 @@ from hardness.oracles import (
     ReferenceAdversary,
     Table,
 )
-from hardness.oracles.means import by_code, unlisted
+from hardness.oracles.means import mean_by_code, unlisted_reason
 from hardness.runs import play, run
 from hardness.runs.game import listed_spread
 from hardness.runs.registry import parse_learner
@@ -118,8 +118,8 @@ def test_no_query_rules_out_more_than_the_cap(spec, seed, signs):
     oracle = ReferenceAdversary(family, tau, meter(), second(family))
     means, reference = Means(family).with_reference(asked)
     oracle.ask(asked)
-    assert ((means - reference) ** 2).sum() <= oracle.room + 1e-12
-    assert family.size - oracle.alive <= oracle.room // tau**2
+    assert ((means - reference) ** 2).sum() <= oracle.bessel_cap + 1e-12
+    assert family.size - oracle.alive <= oracle.bessel_cap // tau**2
 
 
 def test_the_cap_is_reached_by_the_best_query_and_a_smaller_one_is_refuted():
@@ -344,10 +344,10 @@ def test_answers_that_fit_no_member_are_said():
 
 
 def test_what_cannot_be_listed_is_said_in_one_line():
-    assert "listing cannot be listed" in unlisted(Silent(d=3, tables="0110 1001"))
-    assert "at most 2^27 values" in unlisted(parse("profile:g=majority,d=24,m=9"))
-    assert "lacks `factor`" in unlisted(parse("profile:g=majority,d=40,m=3"))
-    assert "lacks `factor`" in unlisted(parse("nice:m=1,k=2,d=4"))
+    assert "listing cannot be listed" in unlisted_reason(Silent(d=3, tables="0110 1001"))
+    assert "at most 2^27 values" in unlisted_reason(parse("profile:g=majority,d=24,m=9"))
+    assert "lacks `factor`" in unlisted_reason(parse("profile:g=majority,d=40,m=3"))
+    assert "lacks `factor`" in unlisted_reason(parse("nice:m=1,k=2,d=4"))
     for count, word in ((1, "more"), (5, "2 different ones")):
         with pytest.raises(UsageError, match=f"the size {count}, and its `members` lists {word}"):
             Listed(Listing(d=3, tables="0110 1000", count=count))
@@ -363,7 +363,7 @@ def test_tables_that_are_no_query_are_refused():
         with pytest.raises(UsageError, match="the oracle's, got"):
             ExactOracle(other.instance(0), TENTH, meter()).ask(asked)
         with pytest.raises(UsageError, match="the oracle's, got"):
-            by_code(other, asked)
+            mean_by_code(other, asked)
 
 
 def parities(d, m, **more):

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 import hardness
 from instances import AlreadyExists, DamagedFile, ToolkitError, UsageError, parse, read_folder
-from instances.files import Held, write_folder
+from instances.files import MemoryFolder, write_folder
 from instances.residues import dot
 from instances.samples import Samples, read_samples, samples, to_attention
 from tests.conftest import with_bits
@@ -130,7 +130,7 @@ def fresh(spec, count, seed=0):
 )
 @pytest.mark.parametrize(("count", "at_once"), [(1, 1 << 24), (2, 1 << 24), (300, 1000), (40, 1)])
 def test_forward_then_backward_returns_all_samples_in_order(spec, count, at_once, monkeypatch):
-    monkeypatch.setattr("instances.samples._NUMBERS", at_once)
+    monkeypatch.setattr("instances.samples._BATCH_BITS", at_once)
     given = fresh(spec, count)
     made = to_attention(given, seed=5)
     back = samples(made)
@@ -169,11 +169,11 @@ def test_tokens_are_uniform(spec, bits):
 def test_examples_of_nobodys_secret_make_a_folder_without_one(tmp_path):
     given = fresh("lwe:n=3,q=521,sigma=1", 100)
     made = to_attention(given, seed=0)
-    folder = write_folder(tmp_path / "all", Held.of_examples(tmp_path, made), len(made))
+    folder = write_folder(tmp_path / "all", MemoryFolder.of_examples(tmp_path, made), len(made))
     assert folder.instance is None
     assert folder.public.commitments == {}
     assert folder.examples(0, len(made)).agrees(made)
-    held = Held.of_examples(tmp_path, to_attention(given.cut(0, 1), seed=0))
+    held = MemoryFolder.of_examples(tmp_path, to_attention(given.cut(0, 1), seed=0))
     few = write_folder(tmp_path / "few", held, held.count)
     assert len(few.public.reference) == min(few.count, 8)
     (tmp_path / "all" / "secret.json").write_text('{"format": "hardness-secret/1"}')

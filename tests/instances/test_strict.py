@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from instances.disk import one_line, opened, read_bytes, read_json, shown
+from instances.disk import one_line, opened, quoted, read_bytes, read_json
 from instances.errors import DamagedFile, UsageError
 
 
@@ -104,11 +104,11 @@ def test_hostile_json_is_one_line_in_bounded_memory(tmp_path, values):
 
 def test_what_is_quoted_is_one_short_printable_line():
     hard = "x\n\x1b[31m\u202e\u200b\x85" + "y" * 10_000
-    for said in (shown(hard), one_line(ValueError(hard)), shown({hard: 1}), shown([hard])):
+    for said in (quoted(hard), one_line(ValueError(hard)), quoted({hard: 1}), quoted([hard])):
         assert said.isprintable()
         assert len(said) < 200
-    assert shown("\u202e") == r"'\u202e'"
-    assert shown(10**100_000) == "an integer of 332193 bits"
-    assert shown(math.pi) == "3.141592653589793"
+    assert quoted("\u202e") == r"'\u202e'"
+    assert quoted(10**100_000) == "an integer of 332193 bits"
+    assert quoted(math.pi) == "3.141592653589793"
     assert one_line(KeyError()) == "KeyError"
-    assert shown(np.float64(1.5)) == "1.5"
+    assert quoted(np.float64(1.5)) == "1.5"

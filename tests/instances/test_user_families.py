@@ -11,7 +11,7 @@ from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from hardness.runs.workers import Local, packed, perform
 from instances import ToolkitError, UsageError, files, parse, write_folder
-from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
+from instances.spec import USER_FAMILIES, file_of, kind_of, parse_stored, spec_of, user_families
 
 SIGNED = Path(__file__).parents[2] / "docs/examples/signed_majority.py"
 SPEC = "signed-majority:d=9,m=3,noise=0"
@@ -96,7 +96,7 @@ def test_worker_processes_have_the_text_that_was_executed(signed):
 
         assert call(sizes_in, SPEC) == 448
         assert call(lambda one: one.size, family) == 448
-        OWN.clear()
+        USER_FAMILIES.clear()
         with pytest.raises(UsageError, match="unknown family 'signed-majority'"):
             call(sizes_in, SPEC)
 
@@ -109,7 +109,7 @@ def wait_for(future):
 def test_a_worker_of_a_cluster_has_what_the_driver_was_given(signed):
     family = parse("signed.py:SignedMajority:d=5,m=1")
     batch = packed(sizes_in, family.spec)
-    OWN.clear()
+    USER_FAMILIES.clear()
     assert perform(batch) == family.size
 
 
@@ -124,7 +124,7 @@ def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
 
 
 def test_a_family_is_known_for_a_while(signed):
-    with own_families(["signed.py:SignedMajority"]):
+    with user_families(["signed.py:SignedMajority"]):
         assert parse_stored(SPEC).size == 448
     with pytest.raises(UsageError, match="or named by --family"):
         parse_stored(SPEC)
@@ -136,7 +136,7 @@ def test_no_name_is_taken_twice_in_a_command(signed):
     with pytest.raises(
         UsageError, match=f"'signed-majority' of .*other.py is taken by {signed}: name it"
     ):
-        own_families(named).__enter__()
+        user_families(named).__enter__()
     for text in named:  # one after the other: the name is that of the last
         assert parse(f"{text}:d=9,m=3") == parse_stored(SPEC)
     for name in ("parity", "parity-first"):

@@ -1,7 +1,7 @@
-"""Checks lower bounds, with nothing but Python: `python -I -S checker [--explain] CERTIFICATE`.
+"""Check lower bounds with bare Python: `python -I -S checker [--explain] CERTIFICATE`.
 
-The folder that this file stands in is the checker, and so is a zip file of it. It imports nothing
-of the project that makes certificates. Exit codes: 0 accepted, 3 refused, 1 not checked, 2 usage.
+The folder of this file is the checker, and so is a zip file of the folder. It imports nothing from
+the project that makes certificates. Exit codes: 0 accepted, 3 refused, 1 not checked, 2 usage.
 """
 
 import inspect
@@ -29,7 +29,7 @@ TRUSTED = {
 
 
 def accepted(path: str, data: dict, explain: bool) -> list[str]:
-    """Check a certificate, and say what follows; raises Refused."""
+    """Check a certificate and return the lines to print; raises Refused."""
     proved, shown, lines = certificate.check(data), reading.short, [f"accepted: {path}"]
     for claim in proved.claims:
         at = ", ".join(f"{n} {shown(v, n == 'upper')}" for n, v in claim.parameters.items())
@@ -47,7 +47,7 @@ def accepted(path: str, data: dict, explain: bool) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Check files within limits of time and memory."""
+    """Check files within limits of time and memory; return the exit code."""
     explain = "--explain" in arguments
     paths = [path for path in arguments if path != "--explain"]
 

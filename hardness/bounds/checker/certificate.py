@@ -1,15 +1,15 @@
-"""What a certificate is, and what follows from it: each kind of problem, from members to claims.
+"""Certificates, and the claims that follow from problem, terms and witness, for each kind.
 
 A certificate (format 3) is a JSON object of
 
     format    "hardness-certificate/3"
-    spec      how its maker calls the family, which is not read here
+    spec      the name that its maker gives the family; it is not read here
     problem   a family of functions, by its numbers
     terms     tolerances, the goal of a learner, and perhaps learners by their names
-    witness   what is hard to find and easy to check: codes, multipliers, factors, weights
+    witness   data that is hard to find and easy to check: codes, multipliers, factors, weights
     claims    triples of a quantity, its parameters and its value
 
-All claims are computed again from problem, terms and witness, and compared: no other is trusted.
+All claims are computed again from problem, terms and witness, and compared; none is trusted.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,17 +27,17 @@ _ON_RESIDUES = "no theorem here says how a polynomial's degree counts the bits o
 
 
 class Proved(NamedTuple):
-    """What follows: claims, named learners of which none follows and why, theorems used."""
+    """The result: claims, reasons for named learners without a claim, and theorems used."""
 
     claims: list[Claim]
     unproved: dict[str, str]
     theorems: list[Callable[..., Any]]
 
 
-# Of each kind: read_problem, what is known of its members, and what is claimed.
+# The module of each kind of problem, with read_problem, know and claims.
 KINDS: dict[str, Any] = {"hidden-set": hidden_sets, "residues": residues, "direction": directions,
                          "functions": functions}  # fmt: skip
-# Which fields a witness needs, and may have, if named learners are asked about.
+# The fields that a witness must have, and may have, if the terms name learners.
 FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "hidden-set": (set(), {"code"}), "residues": ({"law"}, {"rare"}), "direction": (set(), set()),
     "functions": ({"eigenvalue"}, set())}  # fmt: skip
@@ -69,7 +69,7 @@ def prove(problem: dict[str, Any], terms: dict[str, Any], witness: Witness) -> P
 
 
 def claims_of(kind: str, problem: Any, terms: Terms, witness: Witness, known: Known) -> Claimed:
-    """All that is claimed of a problem, and of which named learners nothing is, and why."""
+    """The claims about a problem, and reasons for the named learners without a claim."""
     claims, unproved = list[Claim](), dict[str, str]()
     if not terms.about:
         return KINDS[kind].claims(problem, terms, witness, known), unproved
@@ -105,7 +105,7 @@ def check(data: Any) -> Proved:
 
 
 def claim_as_written(quantity: str, parameters: Mapping[str, Any], value: Number) -> list[Any]:
-    """Write a claim as a certificate has it."""
+    """Write a claim as the triple that a certificate contains."""
     put = {name: v if isinstance(v, str) else written(v) for name, v in parameters.items()}
     return [quantity, put, written(value)]
 

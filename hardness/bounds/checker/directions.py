@@ -47,7 +47,7 @@ def power_norm(n: int, k: int) -> Fraction:
 
 
 def correlation(problem: Directions, cosine: Fraction) -> Fraction:
-    """Bound the correlation of two members of such a cosine at most, in absolute value."""
+    """Bound the |correlation| of two members whose directions have at most this |cosine|."""
     low = (*problem.low_at_most, Fraction(1))
     return Fraction(sum(g * cosine**k for k, g in enumerate(low)))
 
@@ -81,7 +81,7 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
 
 @theorem
 def random_directions(problem: Directions, witness: Any) -> Claim:
-    """So many random directions have correlations of at most 1/size, with a probability.
+    """`size` random directions have correlations of at most 1/size, with a stated probability.
 
     All pairs have then a |cosine| of at most `cosine`: there are size (size - 1) / 2 of them, for
     each Pr[|r| > c] <= E r^(2j) / c^(2j), and one is uniform relative to the other.
@@ -113,12 +113,12 @@ def polynomials(problem: Directions, witness: Any) -> Claim:
 
 
 def know(problem: Directions, witness: Witness) -> Known:
-    """What is known of the directions."""
+    """Facts about the directions."""
     return Known(*sphere(problem))
 
 
 def claims(problem: Directions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    """What follows for learners that ask, or see examples, and directions that are far apart."""
+    """Claims about learners that use queries or examples, and nearly orthogonal directions."""
     fields(witness, {"polynomials"}, "the witness", {"random"})
     sets = [random_directions(problem, witness["random"])] if "random" in witness else []
     sets.append(polynomials(problem, witness["polynomials"]))

@@ -1,4 +1,4 @@
-"""Listed functions of fair signs, by their tables: up to 1000 of them."""
+"""Up to 1000 listed functions of uniform signs, given by their tables."""
 
 import math
 import operator
@@ -13,16 +13,16 @@ from .reading import fields, listed, need, small, take
 from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
 
 MEMBERS, SIGNS, VALUES, LARGEST = 1000, 20, 1 << 22, 1 << 31
-UNIT, GRID = 1 << 40, 10**9  # of correlations that are not rational, and of what is claimed of them
+UNIT, GRID = 1 << 40, 10**9  # grids of irrational correlations, and of claims about them
 _LINE = re.compile("(-?[0-9a-f]{1,16}( -?[0-9a-f]{1,16}){0,999})?")  # of a factor
 Rows = list[list[int]]
 
 
 class Functions(NamedTuple):
-    """Tables of functions of n fair signs: all bits of each, or values at the signs it depends on.
+    """Tables of functions of n signs: bits at all points, or values at the signs that matter.
 
-    centred: members are the functions less their mean over all, at each point; levels: 2 if all
-    values are -1 and +1. Labels are the functions then, and else the members, each over its norm.
+    centred: at each point the mean of all functions is subtracted to give the members. levels: 2
+    if all values are -1 and +1; labels are then the functions, else the members over their norms.
     """
 
     n: int
@@ -55,7 +55,7 @@ def read_problem(data: dict[str, Any]) -> Functions:
 
 
 def read_table(data: Any, n: int) -> tuple[list[int], list[int]]:
-    """Read a table by values: which signs, ascending, and the values at their points."""
+    """Read a table by values: the signs that matter, ascending, and values at their points."""
     need(len(listed(data)) == 2, "a table is a pair")
     on = [small(j, 0, n - 1, "a sign") for j in listed(data[0])]
     values = [small(v, -LARGEST, LARGEST, "a value") for v in listed(data[1])]
@@ -65,10 +65,10 @@ def read_table(data: Any, n: int) -> tuple[list[int], list[int]]:
 
 
 def gram_of_rows(rows: list[dict[int, int]]) -> Iterator[list[int]]:
-    """The rows of V V^T, V by its rows, one after the other: each is one sum of long integers.
+    """The rows of V V^T for V given by sparse rows; each is one sum of long integers.
 
-    A column is one integer, with so many bytes an entry: by Cauchy and Schwarz no entry of V V^T
-    is above the largest squared norm of a row. Half of what the bytes hold is added to each.
+    A column of V is one integer, with `width` bytes per entry: by Cauchy-Schwarz no entry of V V^T
+    is above the largest squared norm of a row. `half` is added to entries to keep them positive.
     """
     most = max((sum(v * v for v in row.values()) for row in rows), default=0)
     width = most.bit_length() // 8 + 1
@@ -85,14 +85,14 @@ def gram_of_rows(rows: list[dict[int, int]]) -> Iterator[list[int]]:
 
 
 def inner_products(problem: Functions) -> tuple[Rows, int]:
-    """The inner products, and by what to divide: 2^n - 2 (points that differ), or by Parseval."""
+    """Inner products and their denominator, by 2^n - 2 (number of differences) or Parseval."""
     if problem.bits:
         norm, tables = 1 << problem.n, problem.tables
         return [[norm - 2 * (a ^ b).bit_count() for b in tables] for a in tables], norm
     rows, most = [], max(len(on) for on, _ in problem.tables)
     for on, values in problem.tables:
         sets, sums = [0], [v << most - len(on) for v in values]
-        for j in on:  # 2^most times the means of f times products of signs
+        for j in on:  # 2^most times the Walsh coefficients of f
             even, odd = sums[::2], sums[1::2]
             sums = [*map(operator.add, even, odd), *map(operator.sub, even, odd)]
             sets += [subset | 1 << j for subset in sets]
@@ -101,7 +101,7 @@ def inner_products(problem: Functions) -> tuple[Rows, int]:
 
 
 def less_mean(rows: Rows) -> Iterator[list[int]]:
-    """count^2 times the inner products of functions less their mean, row by row."""
+    """count^2 times the inner products of functions minus their mean, row by row."""
     count, sums = len(rows), [sum(row) for row in rows]
     total = sum(sums)
     for row, a in zip(rows, sums, strict=True):
@@ -109,17 +109,17 @@ def less_mean(rows: Rows) -> Iterator[list[int]]:
 
 
 def root_ends(square: Fraction) -> tuple[Fraction, Fraction]:
-    """Two ends of a square root, the same where it is rational."""
+    """Lower and upper end of a square root; equal if it is rational."""
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     low = math.isqrt(square.numerator * GRID**2 // square.denominator)
     return (exact, exact) if exact**2 == square else (Fraction(low, GRID), Fraction(low + 1, GRID))
 
 
 class Products(NamedTuple):
-    """Inner products of all pairs of members: `rows`, less the mean if members are centred.
+    """Inner products of all pairs of members, `rows`; norms: their diagonal, squared norms.
 
-    norms: the diagonal; plain, unit: those of labels, of functions +-1 not centred, else as `rows`
-    but of norm 1, over their denominator; off: each of these is off by less than so many units.
+    plain: inner products of labels, times `unit`. For values +-1 these are the functions, not
+    centred, else the members scaled to norm 1. off: entries of `plain` have errors below it.
     """
 
     rows: Rows
@@ -133,7 +133,7 @@ class Products(NamedTuple):
 def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     """The inner products of all pairs of members, and their correlations.
 
-    Of members of one norm these are rationals of one denominator; else of UNIT, rounded towards 0.
+    Correlations of members of one norm have one denominator; others are rounded to 1/UNIT.
     """
     plain, unit = inner_products(problem)
     rows = list(less_mean(plain)) if problem.centred else plain
@@ -204,8 +204,8 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
 def apart(members: Members, known: Products, witness: Any) -> Claim:
     """SQ-DIM is at least the number of members chosen, and at most `upper`.
 
-    Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
-    members two are in one of as many classes, where correlations are above 1/(upper + 1).
+    The chosen ones have pairwise correlations of at most one over their number. Among more than
+    `upper` members two are in one of `upper` classes, with a correlation above 1/(upper + 1).
     """
     rows, norms, count = known.rows, known.norms, members.count
 
@@ -247,22 +247,23 @@ def every_set(members: Members, known: Products, gamma: Fraction, witness: Any) 
 
 
 def know(problem: Functions, witness: Witness) -> Known:
-    """What is known of the functions: inner products, and if they differ a bound on eigenvalues."""
+    """Facts about the members: inner products, and a bound on eigenvalues if they differ."""
     members, known, near = products(problem)
     if all(v == known.plain[0][0] for row in known.plain for v in row):
-        return Known(members, None, near, more=known)
+        return Known(members, None, near, products=known)
     need("eigenvalue" in witness, "the witness lacks eigenvalue")
-    return Known(members, spread(problem, members, known, witness["eigenvalue"]), near, more=known)
+    gram = spread(problem, members, known, witness["eigenvalue"])
+    return Known(members, gram, near, products=known)
 
 
 def claims(problem: Functions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    """SQ-DIM, SDA if norms are equal, and what follows for learners unless all are one function."""
-    members, gram, one_norm = known.members, known.gram, len(set(known.more.norms)) == 1
+    """Claims: SQ-DIM, SDA for equal norms, and about learners unless all are one function."""
+    members, gram, one_norm = known.members, known.gram, len(set(known.products.norms)) == 1
     names = [("eigenvalue", gram), ("apart", True), ("sda", one_norm)]
     fields(witness, {name for name, there in names if there}, "the witness")
-    made = [apart(members, known.more, witness["apart"]), *known.claims]
+    made = [apart(members, known.products, witness["apart"]), *known.claims]
     if one_norm:
-        enough = every_set(members, known.more, terms.gamma, witness["sda"])
+        enough = every_set(members, known.products, terms.gamma, witness["sda"])
         made.append(core.sda(members, terms.gamma, enough))
     if gram is None:
         return made

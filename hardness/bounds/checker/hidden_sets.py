@@ -1,10 +1,10 @@
 """Hidden sets: which of the m-subsets of n places do the labels depend on?
 
-S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
-where they are -1. Half of the examples, the open ones, show the value g(h), which `noise`, a
-probability, reflects in the middle of its range: signs are flipped. The others show the same label
-for all S. Whether an example is open is seen, and does not depend on the signs. In the view
-"among-others" a public function is added, after the noise.
+S is an m-subset of n places; a point has n fair signs, and h counts the places of S where they are
+-1. Half of the examples, the open ones, have the label g(h); with probability `noise` it is
+reflected in the middle of its range, which flips a sign. The others have the same label for all S.
+A learner sees whether an example is open, which does not depend on the signs. In the view
+"among-others" a public function is added after the noise.
 """
 
 import math
@@ -33,7 +33,7 @@ class HiddenSets(NamedTuple):
 
     @property
     def levels(self) -> int:
-        """How many values g takes: with the noise fixed, a label of a point has at most so many."""
+        """The number of values of g: the most that a point's label can take for fixed noise."""
         return len(set(self.g))
 
     @property
@@ -50,7 +50,7 @@ class HiddenSets(NamedTuple):
     def lift(self) -> Fraction:
         """Inner products of laws of an open example, over c: (1 - 2 noise)^2 / ((1 - mu^2) half^2).
 
-        Against a coin of the mean label mu, of Pr[b] = (1 + b mu) / 2 for both signs b.
+        The reference is a random sign b of the mean label mu, with Pr[b] = (1 + b mu) / 2.
         """
         mean = sum(math.comb(self.m, h) * v for h, v in enumerate(self.g)) / Fraction(2**self.m)
         fade, middle = 1 - 2 * self.noise, (max(self.g) + min(self.g)) / 2
@@ -72,7 +72,7 @@ def read_problem(data: dict[str, Any]) -> HiddenSets:
 
 @theorem
 def subsets(problem: HiddenSets) -> Members:
-    """There are binom(n, m) members, all as likely."""
+    """There are binom(n, m) members, with a uniform law."""
     return Members(count=math.comb(problem.n, problem.m))
 
 
@@ -173,9 +173,9 @@ def prime(q: int) -> bool:
 
 
 def polynomials(n: int, m: int, q: int, t: int) -> int:
-    """How many m-subsets of n places, any two of which share at most t, polynomials give. [RS60]
+    """The number of m-subsets of n places from polynomials, any two sharing at most t. [RS60]
 
-    {(i, p(i)) : i < m}, deg p <= t, in the field of a prime q >= m, q m <= n, share t at most.
+    They are {(i, p(i)) : i < m}, deg p <= t, over the field of a prime q >= m with q m <= n.
     """
     need(prime(q) and m <= q and q * m <= n, "there are not so many places")
     return int(q ** (t + 1))
@@ -183,9 +183,9 @@ def polynomials(n: int, m: int, q: int, t: int) -> int:
 
 @theorem
 def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
-    """So many members exist of which any two share at most so many places, the `overlap`.
+    """There are `size` members of which any two share at most `overlap` places: a code.
 
-    Sets that are listed; all, with an overlap of m - 1; disjoint ones; or those of `polynomials`.
+    The sets are listed; or all sets, with overlap m - 1; disjoint ones; or those of `polynomials`.
     """
     n, m = problem.n, problem.m
     t, size, sets = take(witness, "a code", overlap=(0, m - 1), size="positive", sets=None)
@@ -292,11 +292,11 @@ def vstat_rules_out_fewer(problem: HiddenSets, c: Row, t: int, witness: Any) -> 
 
 
 def moments(weights: Row, pairs: list[int], degree: int, highest: int) -> tuple[list[int], int]:
-    """s_1, s_2, .. of `low_degree`, of open examples, over one denominator, which stands last.
+    """s_1, s_2, .. of `low_degree` for open examples, and their common denominator.
 
-    weights: omega_0 = 0, omega_1, .., omega_m; pairs: how many pairs share t places, t = 0 .. m;
-    highest: examples in a monomial, at most. In integers, omega times their common denominator; a
-    polynomial is one integer, with so many bits, `wide`, for each coefficient from y^(first) on.
+    weights: omega_0 = 0, omega_1, .., omega_m; pairs: the number of pairs that share t places, t =
+    0 .. m; highest: the most examples in a monomial. Integers are omega times a common denominator.
+    A polynomial is one integer, with `wide` bits for each coefficient from y^(first) on.
     """
     unit = math.lcm(*(w.denominator for w in weights))
     used = [a for a, w in enumerate(weights) if w]  # some are: g is not constant
@@ -375,18 +375,18 @@ def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
 
 
 def know(problem: HiddenSets, witness: Witness) -> Known:
-    """What is known of the members: that they are characters, or what two have in common."""
+    """Facts about the members: that they are characters, or inner products by overlap."""
     members = subsets(problem)
     if problem.parity and not witness:
         return Known(members, *characters(problem, members))
     shared, near = overlaps(problem)
     gram, spectrum = johnson(problem, members, shared)
-    return Known(members, gram, near + spectrum, more=shared)
+    return Known(members, gram, near + spectrum, products=shared)
 
 
 def claims(problem: HiddenSets, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    """What follows for learners that ask, or see examples; of profiles SQ-DIM and SDA too."""
-    members, gram, c, two = known.members, known.gram, known.more, problem.levels == 2
+    """Claims about learners that use queries or examples; for profiles also SQ-DIM and SDA."""
+    members, gram, c, two = known.members, known.gram, known.products, problem.levels == 2
     stat = core.stat_rules_out(members, gram, terms.tau)
     if c is None:
         asked, sets = [stat, core.vstat_rules_out(members, gram, terms.t)], []

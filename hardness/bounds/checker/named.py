@@ -1,17 +1,17 @@
 """Named learners: noisy gradient descent, and regression on fixed features.
 
-A learner sees one answer after the other. Its run under a member is compared with its run under the
-reference, where nothing that it sees depends on the member.
+A learner receives one answer after the other. Its run under a member is compared with its run under
+the reference, where no answer depends on the member.
 
-RUNS. Let TV be the total variation between the two runs, coins included. A learner reaches the risk
-with a probability of at most that of the K likeliest members, K how many a hypothesis fits, and the
-mean of TV over the member. Proof. Under the reference the hypothesis is independent of the member,
-and fits K members at most; member by member the probability changes by TV at most.
+RUNS. Let TV be the total variation between the two runs, randomness included. A learner reaches the
+risk with at most the probability of the K likeliest members, K the number that a hypothesis fits,
+plus the mean of TV over the member. Proof. Under the reference the hypothesis is independent of the
+member and fits at most K members; for each member the probability changes by at most TV.
 
-MEANS. Squares, one for each member, that add up to S at most have a mean of at most `heaviest` S:
-S / N if all are as likely, else by the tiers of a `Law`, those that are lost left out. (A member is
-up to `as_one` vectors, each with a square of its own. For one vector of each member, whichever,
-squares add up to S; all vectors are `as_one` such choices: so S as_one times the heaviest vector.)
+MEANS. Let each member have a square, with sum at most S. Their mean is at most `heaviest` S: S / N
+for a uniform law, else by the tiers of a `Law`, without lost vectors. (A member is up to `as_one`
+vectors, each with its own square. For any choice of one vector of each member squares add up to S;
+all vectors are `as_one` such choices: so the mean is at most S as_one times the heaviest vector.)
 """
 
 import math
@@ -24,14 +24,14 @@ from .theorem import Claim, Gram, Members, Terms, theorem
 
 
 def rounded_up(value: Fraction) -> Fraction:
-    """Round up to 12 digits or more: numbers of laws have thousands."""
+    """Round up to 12 digits or more, as numbers of laws have thousands of digits."""
     bits = value.denominator.bit_length() - value.numerator.bit_length()
     places = 13 + max(0, bits * 30103 // 100_000)
     return Fraction(math.ceil(value * 10**places), 10**places)
 
 
 def heaviest(members: Members) -> Fraction:
-    """How likely a member is at most, of those that are not lost."""
+    """An upper bound on the probability of a member among those that are not lost."""
     if members.law is None:
         return Fraction(1, members.count)
     tiers, _, total, as_one = members.law
@@ -69,7 +69,7 @@ def noisy(members: Members, squares: Fraction, std: Fraction) -> Fraction:
 
 
 def root(square: Fraction) -> Fraction:
-    """The root of a number: as it is if it is rational, else its 12 first digits, up."""
+    """The square root, exact if it is rational, else rounded up to 12 digits."""
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if exact**2 == square:
         return exact

@@ -1,4 +1,4 @@
-"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line."""
+"""Strict reading of certificates: exact numbers, restricted JSON, and refusals in one line."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def need(condition: bool, why: str) -> None:
 
 
 def written(value: Fraction | int) -> str:
-    """Write a number in its one spelling: "p/q" in lowest terms, a very long part as "0x..".
+    """Write a number in canonical form: "p/q" in lowest terms, very long integers as "0x..".
 
     >>> written(Fraction(6, 4)), written(2**13000)[:6]
     ('3/2', '0x1000')
@@ -48,7 +48,7 @@ def written(value: Fraction | int) -> str:
 
 
 def read(kind: str, text: Any) -> Any:
-    """Read a number of a kind, a name in _RANGES: of "positive" an int.
+    """Read a number in a range named in _RANGES; "positive" gives an int.
 
     >>> read("share", "2/3"), read("positive", "12")
     (Fraction(2, 3), 12)
@@ -75,7 +75,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def fields(value: Any, names: Set[str], what: str, optional: Set[str] = frozenset()) -> Any:
-    """Read a JSON object with these fields, perhaps the optional ones, and no others."""
+    """Read a JSON object that has the fields `names`, may have `optional`, and no others."""
     need(isinstance(value, dict), f"{what} is not an object")
     missing, unknown = sorted(names - set(value)), sorted(set(value) - names - optional)
     need(not missing, f"{what} lacks {', '.join(missing)}")
@@ -84,10 +84,10 @@ def fields(value: Any, names: Set[str], what: str, optional: Set[str] = frozense
 
 
 def take(value: Any, what: str, **kinds: Any) -> list[Any]:
-    """Read an object with these fields and no others, each by its kind, in their order.
+    """Read an object with exactly the fields of `kinds`; return their values in this order.
 
-    A kind is one of `read`, a range of JSON integers, a function, or None for what is not read yet.
-    What has its kind in a list may be missing, and is None then.
+    A kind is a kind of `read`, a range of JSON integers, a function, or None for an unread value. A
+    field whose kind is in a list may be missing; its value is then None.
 
     >>> take({"size": "4", "power": 2}, "it", size="positive", power=(1, 9), cosine=["share"])
     [4, 2, None]
@@ -105,7 +105,7 @@ def take(value: Any, what: str, **kinds: Any) -> list[Any]:
 
 
 def rationals(texts: Any) -> list[Fraction]:
-    """Read a list of numbers, of a common denominator that is not too long."""
+    """Read a list of rationals whose common denominator is not too long."""
     numbers, common = [read("rational", text) for text in listed(texts)], 1
     for number in numbers:
         common = math.lcm(common, number.denominator)
@@ -120,7 +120,7 @@ def six_digits(value: Fraction, up: bool) -> Decimal:
 
 
 def short(value: Fraction | int | str, up: bool = False) -> str:
-    """Write a number, or the first digits of a long one, rounded down or up; a text stays as it is.
+    """Write a number; a long one by its first digits, rounded down or up. A text is unchanged.
 
     >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
     ('about 3.33333e+49', 'about 3.33334e+49')
@@ -130,7 +130,7 @@ def short(value: Fraction | int | str, up: bool = False) -> str:
 
 
 def load(text: str) -> Any:
-    """Read JSON without floats, long numbers or a name twice; raises Refused."""
+    """Read JSON without floats, long numbers or repeated names; raises Refused."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")

@@ -1,7 +1,7 @@
 """Residues: which secret of Z_q^n do the labels depend on?
 
-A secret s of Z_q^n, q = 2^l or an odd prime, has an entry that is a unit: draws without one are
-drawn again. Half of the examples, the open ones, show a vector a of Z_q^n and a code, one of L
+A secret s of Z_q^n, q = 2^l or an odd prime, has a unit among its entries: a draw without one is
+repeated. Half of the examples, the open ones, contain a vector a of Z_q^n and a code, one of L
 labels, of <a, s> + e mod q; the law of the others does not depend on s.
 """
 
@@ -24,12 +24,12 @@ _WIDE, _DEEP = 128, 1 << 18  # bits of a mantissa, and of the least number that 
 class Residues(NamedTuple):
     """LWE, LWR and noisy parities, by their numbers.
 
-    h: how many entries of s are not 0 (0: any number), at any places as likely; entries: the law of
-    these, values with counts in proportion to their probabilities, or None: uniform on Z_q, or what
-    is not 0 of it; levels: labels are so many equal intervals of Z_q, or its q residues; errors:
-    the law of e, counts that add up to 2^64, or None: e = 0; bits: an entry of a is an independent
-    uniform number of so many bits, mod q, and so uniform mod q = 2^l, as bits is at least l;
-    modulus: M, secrets that are the same mod M are one member; differ: if not, orthogonal ones.
+    h: the number of nonzero entries of s, at uniform places, or 0 for any number. entries: their
+    law, counts in proportion to probabilities; None: uniform on Z_q, or on its nonzero part with h.
+    levels: the number of equal intervals of Z_q that are labels, or q for residues. errors: the law
+    of e, counts that add up to 2^64; None: e = 0. bits: an entry of a is an independent uniform
+    number of so many bits, mod q; it is uniform for q = 2^l, as bits >= l. modulus: M, secrets that
+    are equal mod M are one member. differ: whether secrets that differ mod M are orthogonal.
     """
 
     n: int
@@ -60,7 +60,7 @@ def read_problem(data: dict[str, Any]) -> Residues:
 
 
 def read_law(data: Any) -> dict[int, int] | None:
-    """Read a law of integers, if there is one: counts in proportion to probabilities."""
+    """Read a law of integers, counts in proportion to probabilities; None stays None."""
     if data is None:
         return None
     need(len(listed(data)) == 2, "a law is the least value and a list")
@@ -94,7 +94,7 @@ def below(counts: Counter[int], many: int, cut: int) -> int:
 
 
 def power_law(groups: Groups, places: int, many: int, base: Fraction, cut: int) -> Bounds:
-    """Bound the law of vectors of `many` independent entries, drawn again unless one is a unit.
+    """Bound the law of vectors of `many` independent entries, conditioned on having a unit.
 
     groups: residues of one weight w_i and one mass m_i, the probability of each over W: (weight,
     mass, how many are units, how many are not). As m_i <= max m base^w_i, a vector of the weight w,
@@ -238,7 +238,7 @@ def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
-    """A number in (0, 1] to a power, by 128 bits or so, rounded down; 0 below 2^-(2^18)."""
+    """A power of a number in (0, 1], to about 128 bits, rounded down; 0 below 2^-(2^18)."""
     up, down = base.numerator, base.denominator
     mantissa, shift = 1, 0
     for bit in bin(exponent)[2:]:
@@ -253,7 +253,7 @@ def power(base: Fraction, exponent: int) -> Fraction:
 
 
 def guess(problem: Residues) -> Fraction:
-    """The probability of the likeliest s mod 2, exactly.
+    """The exact probability of the likeliest s mod 2.
 
     Of k places, all n or h that are drawn, each has an odd entry with the same probability, a / b,
     independently, but for draws without any, which are drawn again. So a vector mod 2 with j ones,
@@ -319,7 +319,7 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
 
 
 def know(problem: Residues, witness: Witness) -> Known:
-    """What is known of the secrets, also by the law `rare`."""
+    """Facts about the secrets, also with the law bounded by the witness `rare`."""
     members, counted = secrets(problem, witness["law"])
     gram, near = laws(problem, members)
     rare = secrets(problem, witness["rare"])[0] if "rare" in witness else None
@@ -327,7 +327,7 @@ def know(problem: Residues, witness: Witness) -> Known:
 
 
 def claims(problem: Residues, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    """What follows for learners that ask, or see examples."""
+    """Claims about learners that use queries or examples."""
     fields(witness, {"law"}, "the witness")
     asked = [core.stat_rules_out(known.members, known.gram, terms.tau),
              core.vstat_rules_out(known.members, known.gram, terms.t)]  # fmt: skip

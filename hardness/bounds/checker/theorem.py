@@ -1,4 +1,4 @@
-"""The theorem on statistical queries, once for every family, and what it needs to be told.
+"""The theorem on statistical queries, for every family, and the records that it needs.
 
 THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
 statistical query is a bounded function of (point, label); an oracle answers near its mean under the
@@ -9,25 +9,24 @@ member: then the query rules the member out. A hypothesis h fits a member f if i
 E|f - h|^2 / V, is at most `risk`. V is the E|f - h|^2 of the best h that knows only the family, on
 average over the members; of residues that of the best constant.
 
-THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
-rules out at most r members and a hypothesis fits at most K, there is an oracle, the adversary, with
-which a learner of q queries reaches the risk with a probability, over its coins and the member, of
-at most that of the q r + K likeliest members. So if no set of fewer than T members has the
-probability `success`, a learner that reaches the risk so often with every oracle asks at least (T -
-K) / r queries; T = success N if each is as likely. Proof. Fix the coins. If no query rules the
-member out, all answers are the reference's, and lead to one run, with its queries and its
-hypothesis, whatever the member. So the learner succeeds on at most q r members that this run rules
-out, and K that its hypothesis fits. Average over the coins. Members may also be a continuum: then N
-= 1, and r and K are shares of a probability measure.
+THEOREM [BFJKMR94]. The member has a law, uniform unless stated. Let a query rule out at most r
+members, and a hypothesis fit at most K. With the adversary as oracle, a learner of q queries then
+reaches the risk at most with the probability of the q r + K likeliest members, over its randomness
+and the member. So if no set of fewer than T members has the probability `success`, a learner that
+reaches the risk so often with every oracle asks at least (T - K) / r queries; T = success N if the
+law is uniform. Proof. Fix the randomness. If no query rules out the member, all answers are the
+reference's, and lead to one run, with one hypothesis, for any such member. So the learner succeeds
+on at most q r members that this run rules out, and K that its hypothesis fits. Average over the
+randomness. For a continuum of members N = 1, and r and K are shares of a probability measure.
 
-BESSEL says how many a query rules out, from what it moves on all of them together: for functions
-whose matrix of inner products has no eigenvalue above `top`, the squared inner products of one
-function with all of them add up to at most `top` times its squared norm, as the map to these
-products has `top` as its squared norm. (Of a continuum the sum is a mean over members.)
+BESSEL bounds how many members a query rules out, by its effect on all of them together. Let the
+matrix of inner products of functions have no eigenvalue above `top`. Then the squared inner
+products of one function with all of them add up to at most `top` times its squared norm, as the map
+to these products has a squared norm of at most `top`. (For a continuum the sum is a mean.)
 
-A correlation of two members is their inner product over their norms, of hidden sets and residues
-each less its mean. SQ-DIM is the largest D for which D members have pairwise |correlation| of at
-most 1/D. Averages over a set are over its ordered pairs, of a member with itself too.
+A correlation of two members is their inner product over their norms; members of hidden sets and
+residues are taken without their mean. SQ-DIM is the largest D for which D members have pairwise
+|correlation| of at most 1/D. Averages over a set are over ordered pairs, equal members included.
 """
 
 import functools
@@ -58,12 +57,12 @@ def theorem(function: Callable[..., Proof]) -> Callable[..., Proof]:
 
 
 class Claim(NamedTuple):
-    """What a theorem proves: a quantity, for parameters, has a value. A certificate holds these.
+    """What a theorem proves: the value of a quantity at parameters. A certificate lists claims.
 
-    What learners need, errors, members, dimensions, SDA and lwe-probability are at least the value;
-    success, advantages and -at-most at most; all else is that, or up to `upper`. closed_form: as a
-    short text, or how it is computed; numbers: what stands in it, and what else a sentence quotes;
-    source: whom it is after, in docs/references.md.
+    The value is a lower bound for what learners need, errors, members, dimensions, SDA and
+    lwe-probability; an upper bound for success, advantages and -at-most; else it is exact, or the
+    lower end of an interval up to `upper`. closed_form: a formula, or how the value is computed;
+    numbers: its symbols, and others to quote; source: the method's key in docs/references.md.
     """
 
     quantity: str
@@ -75,11 +74,11 @@ class Claim(NamedTuple):
 
 
 class Law(NamedTuple):
-    """How likely the likeliest members are, if they are not all as likely.
+    """Bounds on the probabilities of members, if these are not uniform.
 
-    tiers: of all vectors, up to `as_one` of which are one member, (how many, weight), the heaviest
-    first: the probability of each is above 0, so success = 1 takes all, and at most weight / total.
-    Of likelier vectors `lost` / total is what they have together: granted to the learner.
+    Up to `as_one` vectors are one member. tiers: pairs (how many vectors, weight), the heaviest
+    first; a vector has a probability above 0, so success = 1 takes all, and at most weight / total.
+    Likelier vectors have the probability `lost` / total together, which is granted to the learner.
     """
 
     tiers: list[tuple[int, int]]
@@ -90,9 +89,9 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """The members: `count` of them, or a continuum, of which shares are counted.
+    """The members: `count` of them, or a continuum, whose shares are counted.
 
-    alike: each is alike (see the kind of problem) to fewer than so many; upper: how many at most.
+    alike: a member is alike (see residues) to fewer others; upper: an upper bound on the count.
     """
 
     count: int
@@ -103,20 +102,20 @@ class Members:
 
 
 class Gram(NamedTuple):
-    """What is known of the members f, from all of which one function may be taken, 0 or public.
+    """Bounds on the members f, after one function, 0 or a public one, is subtracted from each.
 
     It is the same function in all fields. All but top, least and scale are about all N members.
 
-    top       the inner products of members no two of which are alike have no eigenvalue above it
-    least     squared norms are at least that, and on average `mean`, if known (not with a `Law`)
+    top       bounds the eigenvalues of inner products of members no two of which are alike
+    least     bounds squared norms from below; `mean` bounds their mean, if known (not with a `Law`)
     scale     a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
-    moves     what one query of values in [-1, 1] moves: the squared distances of its means under
-              the members from that under the reference add up to at most so much
-    moves01   of values in [0, 1], of mean p0 under the reference: at most moves01 min(p0, 1 - p0)
-    general   whether this holds of all queries, or of correlations of labels alone
+    moves     bounds the sum over members of squared distances between a query's mean under the
+              member and under the reference, for values in [-1, 1]
+    moves01   the same for values in [0, 1] of reference mean p0, divided by min(p0, 1 - p0)
+    general   whether this holds for all queries, or for correlations with labels alone
     spectrum  pairs (value, how many), 0 after the last: the k largest eigenvalues of members, less
-              their mean if `public` is 0, add up to no more than the k first of these
-    drift     what means of vectors move: see `named.gradients`; `moves` if it is not said
+              their mean if `public` is 0, add up to at most the sum of the first k of these
+    drift     bounds how means of vectors move: see `named.gradients`; None: equal to `moves`
     """
 
     top: Fraction
@@ -132,7 +131,7 @@ class Gram(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Tolerances, the risk to reach with which probability, gamma of SDA, learners by name."""
+    """Tolerances, the risk to reach, with which probability, gamma of SDA, named learners."""
 
     tau: Fraction
     t: int
@@ -153,21 +152,21 @@ def read_terms(data: Any) -> Terms:
 
 
 class Known(NamedTuple):
-    """What is known of the members of a problem, before anything is claimed of learners.
+    """Facts about the members of a problem, from which claims about learners follow.
 
-    gram: a Gram, or None if all members are the same function; claims: about the members alone;
-    rare: the members by a law that gives fewer of the likeliest away; more: overlaps, or products.
+    gram: a Gram, or None if all members are one function; claims: about members alone; rare: the
+    members by a law that grants fewer likely ones; products: inner products of pairs, if needed.
     """
 
     members: Members
     gram: Any
     claims: list[Claim]
     rare: Members | None = None
-    more: Any = None
+    products: Any = None
 
 
 def first_reaching(rising: Callable[[int], Number], bound: Number) -> int:
-    """The least number of at least 1 at which a function that never falls reaches a bound."""
+    """The least integer n >= 1 at which a nondecreasing function reaches a bound."""
     few, enough = 0, 1
     while rising(enough) < bound:
         few, enough = enough, 2 * enough
@@ -178,11 +177,11 @@ def first_reaching(rising: Callable[[int], Number], bound: Number) -> int:
 
 
 def examples(levels: int, needed: Fraction | int) -> int:
-    """The least integer n of at least 0 with levels^n of at least a number."""
+    """The least integer n >= 0 with levels^n >= needed."""
     return 0 if needed <= 1 else first_reaching(lambda n: levels**n, needed)
 
 
-# What closed forms, whose docstrings say them, compute with; shares of a continuum are not rounded.
+# The arithmetic of closed forms, whose docstrings are the formulas; shares are not rounded.
 EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examples=examples)
 NUMBERS: Any = {False: EXACT, True: SimpleNamespace(**{**vars(EXACT), "floor": Fraction})}
 
@@ -266,7 +265,7 @@ def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) ->
 
 
 def members_of_probability(members: Members, success: Fraction) -> Number:
-    """T: how many members at least have the probability `success` together; for 1, all of them."""
+    """T: the least number of members of probability `success` together; for success 1, all."""
     if members.law is None or success == 1:
         return success * members.count
     tiers, lost, total, as_one = members.law
@@ -278,7 +277,7 @@ def members_of_probability(members: Members, success: Fraction) -> Number:
 
 
 def probability_of_members(members: Members, count: Number) -> Fraction:
-    """The largest probability that so many members may have together, and what is lost."""
+    """The largest probability of `count` members together, with what is lost."""
     if members.law is None:
         return Fraction(count, members.count)
     tiers, lost, total, as_one = members.law
@@ -290,9 +289,9 @@ def probability_of_members(members: Members, count: Number) -> Fraction:
 
 @theorem
 def queries_needed(query: Claim, members: Members, fits: Number, terms: Terms) -> Claim:
-    """A learner asks at least ceil((T - K) / r) queries, K = fits, r what one rules out: THEOREM.
+    """A learner asks at least ceil((T - K) / r) queries, K = fits, r ruled out by one: THEOREM.
 
-    If it rules out none, success is at most the probability of the K likeliest, at any number.
+    For r = 0, success is at most the probability of the K likeliest, for any number of queries.
     """
     oracle, ruled_out, tolerance, form, source, numbers = query
     r, at = min(ruled_out, members.count), {**tolerance, "risk": terms.risk}
@@ -328,9 +327,9 @@ def sda(members: Members, gamma: Fraction, enough: int) -> Claim:
 def information_floor(levels: int, members: Members, fits: Number, terms: Terms) -> Claim:
     """Any learner needs the least n with K L^n >= T examples, L the number of labels.
 
-    Points have the same law for all members. Fix the learner's coins, the points that are drawn,
-    and what noise does to each example. A label branches the run in L ways at most, also if the
-    learner chooses points: there are L^n runs, and each ends in one hypothesis, which fits K.
+    Points have the same law for all members. Fix the learner's randomness, the points, and the
+    noise of each example. A label branches the run in at most L ways, also if the learner chooses
+    points: there are at most L^n runs, and each ends in one hypothesis, which fits K members.
     """
     need(fits > 0, "a hypothesis fits no member")
     needed, wanted = members_of_probability(members, terms.success), "success N"
@@ -344,7 +343,7 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
 
 
 def needed_by_learners(problem: Any, terms: Terms, known: Known, kinds: list[Claim]) -> list[Claim]:
-    """The queries of each kind that is asked, and the examples, that a learner needs."""
+    """The claims about learners: queries of each kind, and examples, that they need."""
     general = known.gram.general or all(query.quantity == "csq" for query in kinds)
     need(general, "there is no bound on general queries here")
     fits = hypothesis_fits(known.members, known.gram, terms.risk)

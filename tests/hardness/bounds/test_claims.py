@@ -141,8 +141,8 @@ def test_claims_are_true_and_no_weaker_than_they_could_be(kind):
 
 def test_claims_about_sets_of_very_many_places_are_true(monkeypatch):
     """What m > 48 does, on few: one inequality of Delsarte alone, and no fixed places."""
-    monkeypatch.setattr(hidden_sets, "_MANY", 0)
-    monkeypatch.setattr(hidden_sets, "_FEW", 1)
+    monkeypatch.setattr(hidden_sets, "_LARGE_M", 0)
+    monkeypatch.setattr(hidden_sets, "_KEPT_INEQUALITIES", 1)
     made = 0
     for seed in range(30):
         with suppress(UsageError):

@@ -13,7 +13,7 @@ from hardness.bounds import BoundParameters, certify
 from hardness.bounds.bound import Bound
 from hardness.bounds.certificate import NoClaim
 from hardness.bounds.checker.theorem import members_of_probability
-from hardness.bounds.formulas import WHOLE, formulas
+from hardness.bounds.formulas import INTEGER_NAMES, formulas
 from hardness.bounds.quantities import put_in
 from hardness.report.export import text as export
 from instances import parse
@@ -32,7 +32,7 @@ COMPUTED = {
 
 def known(made):
     """The claims with a formula: of a code's size, SQ-DIM of a profile, there is none."""
-    computed = {"sq-dimension"} if made.known.more else set()
+    computed = {"sq-dimension"} if made.known.products else set()
     return [c for c in made.claims if c.quantity not in COMPUTED | computed]
 
 
@@ -46,7 +46,7 @@ def held_by_sympy(formula):
     values = {
         one: number_of(formula.names[one.name].value) for one in formula.expression.free_symbols
     }
-    assert all(one.is_integer for one in values if one.name in WHOLE)
+    assert all(one.is_integer for one in values if one.name in INTEGER_NAMES)
     assert formula.expression.subs(values) == number_of(formula.claim.value)
 
 
@@ -342,7 +342,7 @@ def test_mistakes_are_one_line():
 
 
 def test_a_search_that_finds_nothing_ends(monkeypatch):
-    monkeypatch.setattr("hardness.bounds.bound._KNOWN", 30)
+    monkeypatch.setattr("hardness.bounds.bound._MOST_SPECS", 30)
     with pytest.raises(UsageError, match="the most of 30 is 1, at profile:g=majority,d=5,m=1"):
         hardness.bound("profile:g=majority", solve="d,m", queries=10**6)
 

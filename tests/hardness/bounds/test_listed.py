@@ -13,7 +13,7 @@ from hardness.bounds.certify import pose
 from hardness.bounds.check import check
 from hardness.bounds.checker.functions import MEMBERS, inner_products, spread
 from hardness.bounds.independent import independent_members
-from hardness.bounds.members import least_names, of_family
+from hardness.bounds.members import choose_by_names, of_family
 from hardness.report.certificate import certificate_words
 from instances import parse
 from instances.errors import UsageError
@@ -61,13 +61,13 @@ def test_one_function_gives_no_bound_on_queries(table):
 
 def test_members_are_chosen_by_their_names():
     names = [f"f{i}" for i in range(30)]
-    chosen = least_names(names, 7)
+    chosen = choose_by_names(names, 7)
     assert chosen == sorted(chosen)
     assert {names[i] for i in chosen} == {
-        names[::-1][i] for i in least_names(names[::-1], 7)
+        names[::-1][i] for i in choose_by_names(names[::-1], 7)
     }  # whatever the order
     with pytest.raises(UsageError, match="between 1 and 30"):
-        least_names(names, 31)
+        choose_by_names(names, 31)
 
 
 @pytest.mark.parametrize("spec", ["parity:d=7,m=2", "profile:g=majority,d=7,m=3,noise=0.1"])
@@ -152,7 +152,7 @@ def test_no_factor_shows_less_than_the_largest_eigenvalue():
             rows = [" ".join(f"{v:x}" for v in line[: i + 1]) for i, line in enumerate(lines)]
             witness = {"top": "999/1000", "factor": rows, "scale": scale}
             with pytest.raises(checker.Refused, match="may be above top"):
-                spread(problem, known.members, known.more, witness)
+                spread(problem, known.members, known.products, witness)
 
 
 def test_more_members_than_are_certified_are_refused():

@@ -92,7 +92,7 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
 def test_what_cannot_be_certified_says_why(spec, word):
     family = parse(spec)
     assert family.hardness.evidence == "assumption"
-    assert word in family.hardness.why
+    assert word in family.hardness.summary
     with pytest.raises(UsageError, match=word):
         certify(family)
 

@@ -105,7 +105,7 @@ def test_no_query_to_vstat_rules_out_more_members_than_the_theorems_say(name):
 )
 def test_no_query_to_vstat_rules_out_a_set_of_so_small_an_average(case):
     """Against labels that are coins of the mean of all."""
-    rows, problem, c = case.laws, checker.read_problem(case.problem), case.known.more
+    rows, problem, c = case.laws, checker.read_problem(case.problem), case.known.products
     coin = np.tile(rows[:, 1:].reshape(-1, 2).mean(axis=0), rows.shape[1] // 2)
     reached = 0
     for t in (1, 2, 5, 20, 100, 10**5):

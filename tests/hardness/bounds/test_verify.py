@@ -70,7 +70,7 @@ def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be(monk
     """Correlations of every Gram matrix within the radius of the sampled one, by trying some."""
     family = of_functions(smooth, "abc", 8, bound=3)
     exact = of_members(family).certified
-    monkeypatch.setattr(gram, "_EVERY", 0)  # so that norms are sampled too
+    monkeypatch.setattr(gram, "_ENUMERATED_VALUES", 0)  # so that norms are sampled too
     sample = of_members(family)
     for seed in range(20):
         found = sampled(of_members(family, seed), 100_000, 0.9)

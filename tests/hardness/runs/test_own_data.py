@@ -109,7 +109,7 @@ def test_labels_of_the_first_token_alone(tmp_path, hardness):
     one = [h.learn("linear", (x, given)).held_out_error for given in (y[:, :, :1], y[:, 0, 0])]
     assert one[0] == one[1]
     held = [
-        (part.x[:, 0], part.x.sum(axis=1), part.y[:, 0]) for part in (apart.held, apart.hold_out)
+        (part.x[:, 0], part.x.sum(axis=1), part.y[:, 0]) for part in (apart.loaded, apart.hold_out)
     ]
     rows = [(np.concatenate(part[:2], axis=1), part[2]) for part in held]
     best = np.linalg.lstsq(*rows[0], rcond=None)[0]  # of the first tokens alone
@@ -317,7 +317,7 @@ def test_files_give_what_arrays_give(tmp_path, kind, ending):
         save_file({"x": x, "y": Y}, path)
     read = read_data(path, seed=3)
     made = split(x, Y, seed=3)
-    for part in ("held", "hold_out"):
+    for part in ("loaded", "hold_out"):
         one, other = getattr(read, part), getattr(made, part)
         assert np.array_equal(one.x, other.x)
         assert np.array_equal(one.y, other.y)
@@ -330,15 +330,15 @@ def test_the_seed_alone_says_which_examples_are_held_out():
     assert not np.array_equal(one.hold_out.x, other.hold_out.x)
     for made in (one, other):
         rows = (
-            np.concatenate([made.held.x, made.hold_out.x]),
-            np.concatenate([made.held.y, made.hold_out.y]),
+            np.concatenate([made.loaded.x, made.hold_out.x]),
+            np.concatenate([made.loaded.y, made.hold_out.y]),
         )
-        assert (len(made.held), len(made.hold_out), made.repeated) == (80, 20, 0)
+        assert (len(made.loaded), len(made.hold_out), made.repeated) == (80, 20, 0)
         order = [int(np.flatnonzero((x == X).all(axis=(1, 2)))[0]) for x in rows[0]]
         assert sorted(order) == list(range(100))
         assert np.array_equal(rows[1], Y[order])
     twice = split(np.tile(X[:50], (2, 1, 1)), Y)
-    seen = [(x == twice.held.x).all(axis=(1, 2)).any() for x in twice.hold_out.x]
+    seen = [(x == twice.loaded.x).all(axis=(1, 2)).any() for x in twice.hold_out.x]
     assert twice.repeated == sum(seen)
     assert twice.repeated > 0
 
@@ -348,8 +348,8 @@ def test_a_learner_in_another_process_reads_the_family_and_its_examples():
         made = split(x, Y)
         family = parse_stored(made.family.spec)
         assert family == made.family == parse(f"data:d=4,k=3,tokens={tokens}")
-        again = family.restore(made.held.tensors, len(made.held))
-        assert again.agrees(made.held)
+        again = family.restore(made.loaded.tensors, len(made.loaded))
+        assert again.agrees(made.loaded)
         assert again.x.dtype == (np.int8 if tokens == "boolean" else np.float64)
     with pytest.raises(UsageError, match="no instance is drawn"):
         family.instance(0)

@@ -84,10 +84,10 @@ def nothing_left(where: str | None = None) -> Iterator[None]:
     with tempfile.TemporaryDirectory(dir=where) as own, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", own)  # others on this machine use the common one
         patch.setattr(tempfile, "tempdir", own)
-        boundary.dismiss()
+        boundary.end_idle_children()
         before = _there()
         yield
-        boundary.dismiss()
+        boundary.end_idle_children()
         after = _there()
         # What an earlier test left to the collector may be closed meanwhile.
         assert all(after[kind] <= before[kind] for kind in before), (before, after)

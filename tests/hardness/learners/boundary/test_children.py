@@ -76,7 +76,7 @@ class AtOnce(threading.Timer):
     """A deadline of a run that is over as soon as it begins; others, as of imports, are kept."""
 
     def start(self):
-        if self.interval == UNHURRIED + remote._GRACE:
+        if self.interval == UNHURRIED + remote._GRACE_SECONDS:
             self.function()
         else:
             super().start()
@@ -109,7 +109,7 @@ INSTANCE = parse("parity:d=8,m=2").instance(0)
 
 @pytest.mark.parametrize("offers", ["a secret", "a function"])
 def test_what_was_offered_stands_where_the_time_ends_a_run(offers, monkeypatch):
-    monkeypatch.setattr(remote, "_GRACE", 0.0)
+    monkeypatch.setattr(remote, "_GRACE_SECONDS", 0.0)
     with nothing_left():
         found = run(Endless(offers=offers), INSTANCE, Budget(seconds=0.5))
     assert found.outcome is Outcome.SECONDS_SPENT
@@ -150,7 +150,7 @@ def test_nothing_that_a_run_leaves_in_its_child_changes_the_next(tmp_path):
     (tmp_path / "keeps.py").write_text(KEEPS)
     (tmp_path / "beside.py").write_text("SEEN = []\n")
     learner = parse_learner(f"{tmp_path}/keeps.py:keeps")
-    boundary.dismiss()
+    boundary.end_idle_children()
     runs = [run(learner, INSTANCE, Budget(examples=50), 1) for _ in range(3)]
     assert len(boundary._idle) == 1
     assert len({found.risk for found in runs}) == 1
@@ -173,7 +173,7 @@ def bars(x, y):
 def test_a_bar_of_tqdm_leaves_its_child_to_the_next_run(tmp_path):
     (tmp_path / "bars.py").write_text(BARS)
     learner = parse_learner(f"{tmp_path}/bars.py:bars")
-    boundary.dismiss()
+    boundary.end_idle_children()
     pids = set()
     for _ in range(2):
         found = run(learner, INSTANCE, Budget(examples=50), 1)

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from hardness.learners import Outcome, remote
-from hardness.learners.boundary import below
+from hardness.learners.boundary import descendants
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import play, run
 from hardness.runs.registry import parse_learner
@@ -95,7 +95,7 @@ def chosen_tokens(spec):
 )
 def test_examples_in_any_pieces(spec):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote, "SENT", 1 << 14)  # some pieces come in several parts
+        patch.setattr(remote, "BATCH_BYTES", 1 << 14)  # some pieces come in several parts
         there = same("Sums", parse(spec).instance(3), Budget(examples=900))
     assert flat(there.details)["counts"][-1] == [528, 900]
 
@@ -146,13 +146,13 @@ def test_a_query_shows_no_label(monkeypatch):
     Nor do the codes that a query of few samples is evaluated at tell which ones these have.
     """
     sent = []
-    tell = remote.Talk.tell
+    tell = remote.Conversation.tell
 
     def telling(self, message):
         sent.append(message)
         tell(self, message)
 
-    monkeypatch.setattr(remote.Talk, "tell", telling)
+    monkeypatch.setattr(remote.Conversation, "tell", telling)
     instance = parse("parity:d=10,m=3").instance(3)
     found = run(foreign_learner("well:Asks"), instance, Budget(), 3)
     assert found.outcome is Outcome.LEARNED_NOTHING
@@ -221,9 +221,9 @@ def test_nothing_outlives_the_command(number, sandboxed, tmp_path, interruptible
     environment |= {} if sandboxed else {"PATH": ""}  # without bwrap
     silent = dict.fromkeys(["stdout", "stderr"], subprocess.DEVNULL)
     with nothing_left(), subprocess.Popen(told, env=environment, **silent) as started:
-        wait_for(lambda: started.poll() is not None or len(below(started.pid)) >= processes)
+        wait_for(lambda: started.poll() is not None or len(descendants(started.pid)) >= processes)
         assert started.poll() is None
-        there = below(started.pid)
+        there = descendants(started.pid)
         wait_for(lambda: sandboxed or os.stat(f"/proc/{there[0]}/fd/1").st_size)  # it learns
         started.send_signal(number)
         started.wait()
@@ -266,8 +266,8 @@ def test_a_learner_of_this_package_ends_with_a_command_that_is_killed(interrupti
     told = [sys.executable, "-c", "import cli; cli.main()", "learn", *options]
     silent = dict.fromkeys(["stdout", "stderr"], subprocess.DEVNULL)
     with nothing_left(), subprocess.Popen(told, **silent) as started:
-        wait_for(lambda: started.poll() is not None or below(started.pid))
-        [child] = below(started.pid)
+        wait_for(lambda: started.poll() is not None or descendants(started.pid))
+        [child] = descendants(started.pid)
         limits = Path(f"/proc/{child}/limits")  # set once it is bound to its parent
         wait_for(lambda: not re.search(r"Max data size +unlimited", limits.read_text()))
         os.kill(child, signal.SIGSTOP)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hardness.learners import Outcome
-from hardness.learners.boundary import LOST, ending
+from hardness.learners.boundary import EXIT_LOST_PARENT, failure_of_exit
 
 PAGES = [Path(__file__).parents[4] / "docs" / name for name in ("your-learner.md", "learners.md")]
 ENDS = [  # each with all that could be said after it
@@ -13,14 +13,14 @@ ENDS = [  # each with all that could be said after it
     ({"code": -24, "cpu": True}, Outcome.SECONDS_SPENT),
     ({"code": -24}, Outcome.CRASHED),
     ({"code": -9, "late": True}, Outcome.SECONDS_SPENT),
-    ({"code": LOST}, Outcome.CRASHED),
+    ({"code": EXIT_LOST_PARENT}, Outcome.CRASHED),
     ({}, Outcome.CRASHED),
 ]
 
 
 @pytest.mark.parametrize(("seen", "outcome"), ENDS)
 def test_what_comes_first_decides(seen, outcome):
-    assert ending(**seen).outcome is outcome
+    assert failure_of_exit(**seen).outcome is outcome
 
 
 @pytest.mark.parametrize("outcome", Outcome)

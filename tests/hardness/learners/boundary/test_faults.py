@@ -145,8 +145,8 @@ def ended(cases):
     """Run cases at once, with short graces for those that never end: nobody waits for them."""
     never = [case for case in cases if case.outcome is LATE]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote, "_GRACE", 0.1)
-        patch.setattr(remote, "_JUDGING", 0.3)
+        patch.setattr(remote, "_GRACE_SECONDS", 0.1)
+        patch.setattr(remote, "_PREDICT_SECONDS", 0.3)
         found = at_once(never)
     return found | at_once([case for case in cases if case not in never])
 

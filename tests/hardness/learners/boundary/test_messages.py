@@ -68,7 +68,7 @@ def test_what_is_reported_can_be_printed_and_stored(details):
 
 
 def test_details_of_any_kind(monkeypatch):
-    monkeypatch.setattr(child, "_LIBRARIES", ())  # of which other tests have loaded some
+    monkeypatch.setattr(child, "_REPORTED_LIBRARIES", ())  # of which other tests have loaded some
     for details, kept in (
         (3, {}),
         ({"a": object}, {"a": "<class 'object'>"}),
