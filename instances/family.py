@@ -201,14 +201,14 @@ class Family(ABC):
 
     @abstractmethod
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the baseline, the best prediction from the family alone: (n, k, d)."""
+        """Evaluate the baseline, a prediction from the family alone: (n, k, d)."""
 
     beside_text: ClassVar[str] = ""  # what `beside` evaluates, in words
 
     def beside(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the part of F that the baseline is given although it is secret; 0 by default.
 
-        The baseline of a relative risk is the best predictor that knows the family and this part.
+        The baseline of a relative risk knows the family and this part.
         """
         return np.zeros(x.shape, np.float64)
 

@@ -62,8 +62,8 @@ class Kernel(NamedLearner):
         """Refuse more features than members; raises UsageError."""
         require(
             self.features is None or members.continuum or self.features <= members.count,
-            f"features must be between 1 and {write(members.count)}, the number of members, got "
-            f"{self.features}; with all members as features the error is 0",
+            f"features must be between 1 and {write(members.count)}, the number of members that "
+            f"the certificate counts, got {self.features}",
         )
 
 

@@ -51,8 +51,8 @@ _ADVICE = {
     Outcome.UNIDENTIFIED: "the whole interval of the risk lies below 0.05, but a head is missing "
     "or off by more than a quarter: other heads compute nearly the same labels, so use the layer "
     "as a function and read nothing from its heads",
-    Outcome.PARTIAL: "something was learned: give more examples or time, or report it as "
-    "partly learned within this budget",
+    Outcome.PARTIAL: "the error is below that of the baseline: give more examples or time, or "
+    "report it as partly learned within this budget",
     Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was shown: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",

@@ -38,7 +38,7 @@ class Trivial(BuiltIn):
 
     name: ClassVar[str] = "trivial"
     view: ClassVar[View] = "nothing"
-    about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
+    about: ClassVar[str] = "the baseline, from the family alone: a risk of 1"
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Return the baseline."""

@@ -14,9 +14,9 @@ from hardness.bounds.checker.residues import Residues
 if TYPE_CHECKING:
     from hardness.bounds.certificate import Certificate, Claim
 
-_RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
-_FAMILY = _RISK.format("the best predictor that knows only the family, both averaged over members")
-_ADDED = _RISK.format("the best predictor that knows the family and what is added, on average")
+_RISK = "Relative risk is E|F - hypothesis|^2, F the member's mean label at a point, over {}. "
+_FAMILY = _RISK.format("the same error of the mean of all members, averaged over members")
+_SIGN = _RISK.format("the same error of predicting 0 for the hidden sign")
 _ORACLE = (
     "STAT(tau) answers within tau of the mean, VSTAT(t) within max(1/t, sqrt(p(1-p)/t)) of a mean "
     "p; any such answer is admissible. A query eliminates the members for which the adversary's "
@@ -68,18 +68,19 @@ def _of_hidden_sets(problem: HiddenSets) -> tuple[str, str, str]:
     g = f"g(h), h the number of signs of S that are -1, g(0..{problem.m}) = {values}"
     if problem.noise:
         g += f"; noise reflects it in the middle of its range with probability {problem.noise}"
-    shown, layer = _SHOWN.format(n=problem.n, g=g), _HEADS
+    shown, layer, added = _SHOWN.format(n=problem.n, g=g), _HEADS, ""
     if problem.view:
         shown += (
             "; the same function of the point is added to the labels of all members, and perhaps "
             "noise, neither of which depends on S"
         )
         layer += ", next to heads that compute what is added"
+        added = "This baseline also knows what is added. "
     return (
         f"the {problem.m}-subsets S of {problem.n} coordinates, uniformly distributed.",
         f"{shown}. {layer}.",
-        f"{_ADDED if problem.view else _FAMILY}Correlations, SQ-DIM and SDA are of g less its "
-        "mean. ",
+        f"{_SIGN if problem.parity else _FAMILY}{added}"
+        "Correlations, SQ-DIM and SDA are of g less its mean. ",
     )
 
 
@@ -112,7 +113,9 @@ def _of_residues(problem: Residues, labels: str) -> tuple[str, str, str]:
             else f"independent numbers of {problem.bits} bits mod {q}"
         )
         + f"; with probability 1/2 the example is informative and its label shows {shows}.",
-        _RISK.format("the best constant if a is uniform, both on informative examples"),
+        _RISK.format(
+            "the same error of the best constant if a is uniform, both on informative examples"
+        ),
     )
 
 
@@ -297,8 +300,8 @@ def _queries(certificate: "Certificate", claim: "Claim") -> str:
 def _information(certificate: "Certificate", claim: "Claim") -> str:
     text = (
         f"Every learner, SQ or not, needs at least {claim.value} labelled examples, drawn or "
-        f"chosen, {_goal(claim.terms)}: a label has one of {claim.terms['levels']} values, and "
-        f"the learner knows its noise{_weighed(claim)}"
+        f"chosen, {_goal(claim.terms)}: a label has one of {claim.terms['levels']} values, "
+        f"given its point and its noise, which such a learner may know{_weighed(claim)}"
     )
     return text + (_EMPTY if claim.value <= 2 else "")
 

@@ -1,5 +1,6 @@
 """Thresholds in words: a table, how its numbers are known, and what was not found."""
 
+from hardness.bounds.quantities import VACUOUS
 from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import End, Least, LeastCell
@@ -55,12 +56,13 @@ def notes(thresholds: Least) -> list[str]:
         f"from {thresholds.seeds} random instances; `least` is the estimate. A run solves if "
         "its risk is below 0.05 with 95 % confidence."
     ]
-    if thresholds.quantity == "information-floor":
+    certified = {thresholds.floor_of(cell) for cell in thresholds.cells} - {None, VACUOUS}
+    if certified and thresholds.quantity == "information-floor":
         said[0] += (
             " With fewer examples than the certified floor, every learner reaches risk 0.05 with "
             "probability below 0.45."
         )
-    elif thresholds.quantity:
+    elif certified and thresholds.quantity:
         said[0] += (
             " With fewer queries than the certified floor, no learner by such queries "
             "reaches risk 0.05 with probability 0.45 against worst-case answers within "

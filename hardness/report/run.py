@@ -96,7 +96,7 @@ def _nothing(run: "Run") -> str:
     """Say what a risk of 1 is."""
     kind = kind_of(run.spec.partition(":")[0])
     known = kind.beside_text if kind else ""
-    return f"1 = knowing {known} and no more" if known else "1 = nothing learned"
+    return f"1 = knowing {known} and no more" if known else "1 = the baseline"
 
 
 def _own_advice(run: "Run") -> str:

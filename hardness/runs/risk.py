@@ -1,6 +1,6 @@
 """The risk of a hypothesis on fresh examples, with a confidence interval that holds at any size.
 
-E||F - F^||^2 over that of the best predictor that knows the family alone, and what stands beside
+E||F - F^||^2 over that of the baseline, which knows the family alone, and what stands beside
 the hidden part where a family adds to it; F = E[Y|X], so label noise does not count against a
 learner. Predictions are first projected on a convex set that F(x)
 lies in, which never raises the risk and bounds the loss; the interval is the empirical Bernstein

@@ -6,8 +6,8 @@ member: STAT(tau) within tau, of values in [-1, 1]; VSTAT(t) within max(1/t, sqr
 mean p of values in [0, 1]. One such oracle, the adversary, answers with the mean under a reference,
 which does not depend on the member, if the tolerance allows that, and else with the mean under the
 member: then the query rules the member out. A hypothesis h fits a member f if its relative risk,
-E|f - h|^2 / V, is at most `risk`. V is the E|f - h|^2 of the best h that knows only the family, on
-average over the members; of residues that of the best constant.
+E|f - h|^2 / V, is at most `risk`. V is the average over members of the E|f - h|^2 of the h that is
+their mean; of parities that of h = 0, of residues that of the best constant.
 
 THEOREM [BFJKMR94]. The member has a law, uniform unless stated. Let a query rule out at most r
 members, and a hypothesis fit at most K. With the adversary as oracle, a learner of q queries then

@@ -40,7 +40,7 @@ TITLES = {
     "examples": ("Examples", "number of examples"),
     "values": ("Membership queries", "number of chosen inputs"),
     "seconds": ("Time", "time (s)"),
-    "risk": ("Risk (1: nothing learned)", "relative risk"),
+    "risk": ("Risk (1: the baseline)", "relative risk"),
 }
 FREE = "Only the information-theoretic bound, on labels, binds learners by membership queries."
 CERTIFIED = "certified"  # the kind of row of what is certified
