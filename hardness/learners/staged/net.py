@@ -101,7 +101,7 @@ def grid(centre: Array, directions: Array, data: Data, validation: Data, points:
     tuples = 0
     for fixed in itertools.combinations(range(len(net)), m - 1):
         first = fixed[-1] + 1 if fixed else 0
-        errors = blocks.beside(list(fixed))[first:]
+        errors = blocks.errors_with_each(list(fixed))[first:]
         tuples += len(errors)
         for j in np.argsort(errors)[:_LEADERS]:
             leaders.append((float(errors[j]), (*fixed, first + int(j))))
@@ -166,7 +166,7 @@ class Blocks:
     right: Array
     total: float
 
-    def beside(self, fixed: list[int]) -> Array:
+    def errors_with_each(self, fixed: list[int]) -> Array:
         """Return the relative error of the tuple `fixed` with each point added to it: (p,)."""
         p, d = self.right.shape[:2]
         f = len(fixed) * d
@@ -221,7 +221,7 @@ def _improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
     """Change a point of a tuple at a time while it helps: tuple, error, tuples compared."""
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
-        errors = blocks.beside(chosen[:i] + chosen[i + 1 :])
+        errors = blocks.errors_with_each(chosen[:i] + chosen[i + 1 :])
         compared += len(errors)
         best = int(np.argmin(errors))
         if errors[best] < loss * (1 - 1e-9):

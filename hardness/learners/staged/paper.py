@@ -33,15 +33,17 @@ BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their n
 # The paper's epsilon is known beforehand; here it is a multiple of the least one that leaves the
 # body nonempty. Near that the minimum-norm point is near the hull; beyond twice it the crude body
 # tends to hold 0. To hold all heads, and be long along their differences, it must be far larger.
-_TIGHT = 1.25
-_LOOSE = 16.0
+_TIGHT_EPSILON = 1.25
+_LOOSE_EPSILON = 16.0
 _ROUNDING = 1e-6
 _ROWS = 10  # times d^2: constraints, at most
 _LEAST_EXAMPLES = 10_000
 _MOST_EXAMPLES = 300_000
 MOST_HEADS = 4
-_ALONE = 2.0  # a single head that does no worse than this, times the error of several, is all
-_RELATIVE = 1e-9  # relative
+_ONE_HEAD_RATIO = (
+    2.0  # a single head that does no worse than this, times the error of several, is all
+)
+_ROUNDING_SLACK = 1e-9  # relative
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,7 +123,7 @@ def minimum_norm(body: Body) -> Array:
     size, tight = body.u.shape[1], body.epsilon
     normals = np.vstack([body.u, -body.u, np.eye(size), -np.eye(size)])
     limits = np.concatenate([body.b - tight, -body.b - tight, np.full(2 * size, -body.bound)])
-    apart = limits - _RELATIVE * np.random.default_rng(0).random(len(limits))
+    apart = limits - _ROUNDING_SLACK * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, apart])
     try:
@@ -131,11 +133,11 @@ def minimum_norm(body: Body) -> Array:
     # At the minimum this is (-x, 1) / (1 + |x|^2), whose last entry is the square of its norm; it
     # is zero exactly where the constraints contradict one another.
     residual = target - system @ multipliers
-    if abs(residual[-1] - residual @ residual) < _RELATIVE * residual[-1]:
+    if abs(residual[-1] - residual @ residual) < _ROUNDING_SLACK * residual[-1]:
         active = multipliers > 0
         point = np.linalg.lstsq(normals[active], limits[active], rcond=None)[0]
         theta = np.asarray(point.reshape(body.d, body.d))
-        if body.contains(theta, _RELATIVE * max(1.0, float(np.abs(limits).max()))):
+        if body.contains(theta, _ROUNDING_SLACK * max(1.0, float(np.abs(limits).max()))):
             return theta
     _require_point(body)
     raise StageFailed("body", "the minimum-norm point was not found: rounding hides it")
@@ -165,11 +167,11 @@ def extract(
     chords = np.empty((0, size))
     for _ in range(count):
         _, _, basis = np.linalg.svd(chords, full_matrices=False)
-        direction = _outside(basis, rng.standard_normal((size,)))
+        direction = _orthogonal_part(basis, rng.standard_normal((size,)))
         chord = direction
         for _ in range(climbs + 1):
             chord = _chord(body, direction)
-            direction = _outside(basis, chord)
+            direction = _orthogonal_part(basis, chord)
         chords = np.vstack([chords, chord])
     _, _, basis = np.linalg.svd(chords, full_matrices=False)
     widths = np.array([_chord(body, axis) @ axis for axis in basis])
@@ -182,7 +184,7 @@ def _chord(body: Body, direction: Array) -> Array:
     return (support(body, direction) - support(body, -direction)).reshape(-1)
 
 
-def _outside(basis: Array, vector: Array) -> Array:
+def _orthogonal_part(basis: Array, vector: Array) -> Array:
     """The part of a vector orthogonal to the rows of a basis, of norm 1 where there is any."""
     rest = vector - basis.T @ (basis @ vector)
     norm = float(np.linalg.norm(rest))
@@ -220,16 +222,16 @@ def run_as_published(progress: Progress, rng: np.random.Generator) -> bool:
     progress.draw(progress.examples or examples(heads or 2, k, d))
     data, held_out, stage = progress.data, progress.held_out, progress.stage
     crude = stage("moment", moment, data, held_out)
-    proxy = stage("crude body", ask, crude.w, data)
+    proxy = stage("crude body", fit_body, crude.w, data)
     refined = stage("proxy", refine_by_proxy, proxy.theta, data)
-    around = stage("refined body", ask, refined.w, data)
-    axes = stage("span", long_axes, around.body(_LOOSE), heads, rng)
+    around = stage("refined body", fit_body, refined.w, data)
+    axes = stage("span", long_axes, around.body(_LOOSE_EPSILON), heads, rng)
     stage("net", tuples, around.theta, axes.directions, heads, data, held_out)
     return progress.exhausted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked(OneHead):
+class FittedBody(OneHead):
     """The body near the least epsilon, and theta, (d, d), its point of least norm."""
 
     tight: Body
@@ -240,7 +242,7 @@ class Asked(OneHead):
         return replace(self.tight, epsilon=slack * self.least)
 
 
-def ask(w: Array, data: Data) -> Asked:
+def fit_body(w: Array, data: Data) -> FittedBody:
     """Stages 2 and 4: the body of the rows where heads agree, given w; raises StageFailed."""
     agreed = agreement(w, data)
     pairs = data.k * (data.k - 1) // 2
@@ -249,10 +251,10 @@ def ask(w: Array, data: Data) -> Asked:
     least, _ = least_epsilon(u, b, BOUND)
     # Exact constraints leave a body of no width, which no solver in float64 finds.
     least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
-    tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND)
+    tight = Body(u=u, b=b, epsilon=_TIGHT_EPSILON * least, bound=BOUND)
     measures, theta = {"constraints": len(found), "epsilon": least}, minimum_norm(tight)
     figures, rows = {"residuals": agreed.histogram(float(found.residuals.max()))}, found.rows
-    return Asked(
+    return FittedBody(
         tight=tight, least=least, theta=theta, w=w, rows=rows, measures=measures, figures=figures
     )
 
@@ -285,7 +287,7 @@ def tuples(centre: Array, directions: Array, heads: int, data: Data, validation:
         return best
     # The gap speaks for two heads at least, but one has no gap.
     alone = grid(centre, directions[:0], data, validation)
-    return alone if alone.error <= _ALONE * best.error else best
+    return alone if alone.error <= _ONE_HEAD_RATIO * best.error else best
 
 
 def examples(heads: int, k: int, d: int) -> int:

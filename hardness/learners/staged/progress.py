@@ -38,7 +38,7 @@ Returned = TypeVar("Returned", bound=Result)
 PRUNE = "prune"  # the stage whose layer takes the place of the one before it
 _LARGEST_HOLD_OUT = 4096
 POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
-_EVEN = 4.0  # a ratio of eigenvalues that the stages do not mind
+_EVEN_CONDITION = 4.0  # a ratio of eigenvalues that the stages do not mind
 _RANK = 1e-12  # of the largest eigenvalue: below it is rounding
 _STANDARD_MEAN, _STANDARD_REPEATS = 0.05, 0.5
 
@@ -72,7 +72,7 @@ class Whitening:
         condition = size / float(values[there][0]) if there.any() else 1.0
         # A sample's moment is uneven by itself, by about this much.
         chance = np.sqrt(d / (n * k))
-        least = _EVEN * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
+        least = _EVEN_CONDITION * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
         roots = np.sqrt(np.where(there, values, 1.0))
         inverse = (vectors / roots) @ vectors.T if condition > least else None
         square = float(np.mean((flat**2).sum(axis=1))) or 1.0
@@ -190,7 +190,7 @@ class Progress:
         cut = there - min(max(there // 8, 1), _LARGEST_HOLD_OUT)
         self.data, self.held_out = self._drawn.cut(0, cut), self._drawn.cut(cut, there)
         if self.best:
-            self.best = self._judged(self.best.stage, self.best.examples, self.best.layer)
+            self.best = self._evaluate(self.best.stage, self.best.examples, self.best.layer)
         elif not self.reports and not self.whitening.standard:
             self.reports.append(StageReport("tokens", 0.0, cut, 0, self.whitening.measures))
 
@@ -242,7 +242,7 @@ class Progress:
         theta, w = (part.reshape(-1, *part.shape[-2:]) for part in (theta, w))
         if not (np.isfinite(theta).all() and np.isfinite(w).all()):
             raise StageFailed(stage, "its layer has left the range of float64")
-        judged = self._judged(stage, len(self.data), AttentionLayer(theta=theta, w=w))
+        judged = self._evaluate(stage, len(self.data), AttentionLayer(theta=theta, w=w))
         if not np.isfinite(judged.error):
             raise StageFailed(stage, "the labels of the hold-out are all zero or out of range")
         self.errors.append({"stage": stage, "examples": len(self.data), "error": judged.error})
@@ -255,7 +255,7 @@ class Progress:
             return True
         return False
 
-    def _judged(self, stage: str, examples: int, layer: AttentionLayer) -> Candidate:
+    def _evaluate(self, stage: str, examples: int, layer: AttentionLayer) -> Candidate:
         predicted = layer(self.held_out.x)
         error, upper = (f(predicted, self.held_out.y) for f in (relative_error, error_bound))
         return Candidate(stage=stage, examples=examples, layer=layer, error=error, upper=upper)
