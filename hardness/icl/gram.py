@@ -31,9 +31,7 @@ from instances.errors import UsageError, require
 from instances.limits import require_memory
 
 Array = NDArray[np.float64]
-_BATCH_NUMBERS = (
-    1 << 15
-)  # numbers in the matrices of a batch: intermediate results then stay in cache
+_BATCH_NUMBERS = 1 << 15  # numbers in a batch of matrices: intermediate results stay in cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,9 +184,7 @@ def _parts(grams: Array, d: int = 0) -> Iterator[Array]:
 
 Kind = Literal["q", "both", "common"]
 _BATCH_TOKENS = 1 << 20  # numbers in the tokens of a batch
-_STRETCH_LEVELS = (
-    8  # levels of stretching; the last reaches eigenvalues of about twice the usual size
-)
+_STRETCH_LEVELS = 8  # the last one reaches eigenvalues of about twice the usual size
 _NORMAL_QUANTILE = 2.5758  # a normal variable is within so many deviations with probability 99 %
 
 

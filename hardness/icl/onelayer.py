@@ -171,9 +171,7 @@ def _roots(law: Prompts) -> tuple[Array, Array]:
     return root(law.sigma, 0.5), root(law.task, 0.5)
 
 
-_DEFAULT_NUMBERS = (
-    1 << 23
-)  # drawn for an estimate without a given number of samples: about a second
+_DEFAULT_NUMBERS = 1 << 23  # drawn for an estimate of no given samples: about a second
 _CURVE_FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # factors of n for which the loss is shown
 
 

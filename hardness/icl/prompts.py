@@ -25,9 +25,7 @@ from instances.streams import BitStream, generator, key
 
 Array = NDArray[np.float64]
 MOST_D, MOST_N = 256, 1_000_000
-_MOST_NUMBERS = (
-    1 << 36
-)  # numbers drawn for one result, mixed ones counted 1 + d/16 times: ten minutes
+_MOST_NUMBERS = 1 << 36  # drawn for one result, mixed ones counted 1 + d/16 times: ten minutes
 _LARGEST_CONDITION = 1e12
 _FORMS = "identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy, .csv or .txt"
 

@@ -35,10 +35,8 @@ from hardness.icl.wishart import Array, gauss, loss_on, moments, monic, spectra
 from instances.errors import UsageError, require
 
 MOST_DEGREE, MOST_LAYERS, MOST_SCALARS = 100, 48, 4
-_KEPT_MINIMA, _SAME_LOSS = (
-    8,
-    1e-4,
-)  # minima kept for each depth; relative difference below which losses are equal
+_KEPT_MINIMA = 8  # minima kept for each depth
+_SAME_LOSS = 1e-4  # relative difference below which losses are equal
 _FRONT_STARTS = [(c, q) for c in (0.15, 0.3) for q in (0.4, 0.8, 1.6, 3.2)]
 _SHRINK = 1.8  # roughly the factor by which a layer shrinks the spectrum of the next layers
 _BACK_FACTORS = (0.5, 1.0, 2.0)

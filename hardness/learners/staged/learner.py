@@ -35,16 +35,13 @@ from instances.parameters import OneOf, Range
 # small gap is enough if it is at the same index with four times the examples, or if held-out
 # examples count the heads afterwards.
 _GAP, _LAST_GAP = 3.0, 1.5
-_SINGLE_EXAMPLES, _FIRST_EXAMPLES, _GROWTH, _MAX_EXAMPLES = (
-    4,
-    20,
-    4,
-    640_000,
-)  # the first two times d^2
-_SINGLE_EXAMPLES_BEYOND, _FIRST_EXAMPLES_BEYOND = (
-    2.5,
-    10,
-)  # the same beyond d = 32, where a product costs d^4
+_SINGLE_EXAMPLES = 4  # examples for a single head, as a multiple of d^2
+_FIRST_EXAMPLES = 20  # examples of the first attempt for several heads, as a multiple of d^2
+_GROWTH = 4  # factor between the examples of attempts
+_MAX_EXAMPLES = 640_000
+# The same beyond d = 32, where a product costs d^4.
+_SINGLE_EXAMPLES_BEYOND = 2.5
+_FIRST_EXAMPLES_BEYOND = 10
 SEVERAL_D = 128  # the largest d for several heads: at d = 256 their polish takes hours
 # Fewer than 30 held-out examples cannot confirm a layer, and fewer than 1000 rows cannot
 # distinguish a single head in noise from several.
