@@ -274,7 +274,7 @@ class Dual(LatticeAttack):
         return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
 
     def sample_count(self, forms: Modular) -> int:
-        """Return twice the samples of a lattice, as each lattice chooses anew."""
+        """Return twice the samples of a lattice, as each lattice makes a new choice."""
         return max(samples_to_confirm(forms), 2 * self.lattice_samples(forms))
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:

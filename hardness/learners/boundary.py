@@ -202,8 +202,8 @@ def take_child(
 ) -> Child:
     """Give the child of this thread that served the same before, or start one.
 
-    file: the SHA-256 of the user's file, and folder where it stands; without them it serves the
-    learners of this package.
+    file: the SHA-256 of the user's file. folder: the folder of this file. Without them the child
+    serves the learners of this package.
     """
     owner = os.getpid(), threading.get_ident()  # a child ends with its thread
     confined = bool(folder) and sandboxed()

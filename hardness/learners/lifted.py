@@ -36,7 +36,7 @@ _OVERSAMPLE = {
 _NOISE_RISK = 0.01  # the risk that label noise may add, relative to the labels' second moment
 _MOST_OVERSAMPLE = 1000.0  # for any noise
 _GROWTH = 1.25  # factor of each step while the rank is too low, as boolean tokens repeat
-_MOST_GROWTH = 20.0  # limit of all these steps together
+_MOST_GROWTH = 20.0  # most examples, as a multiple of the fewest needed
 _BATCH_EXAMPLES = 4096  # examples drawn at once
 _BLOCK_NUMBERS = 1 << 21  # numbers in a block of features
 

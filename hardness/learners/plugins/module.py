@@ -55,16 +55,17 @@ def minibatches(oracle: ExampleOracle, view: View, size: int, rng: np.random.Gen
 class Module(Viewed):
     """Trains a torch module: an object, a class, or a function make(inputs, outputs) or make().
 
-    In tokens, the default view, it takes (n, k, d) and gives (n, k, d); inputs and outputs are both
-    d. They are d - 1 and 1 in z, n and 1 in samples, k d and k d in flat. An object is a
-    pattern: copied, all its parameters drawn anew, those of a module without `reset_parameters` as
-    the weights of a linear layer are. With warm_start its weights are where training begins.
+    In the default view, tokens, the module maps (n, k, d) to (n, k, d); inputs and outputs are both
+    d. They are d - 1 and 1 in z, n and 1 in samples, k d and k d in flat. An object is a pattern:
+    it is copied, and all its parameters are drawn anew. Modules without `reset_parameters` get
+    weights like those of a linear layer. With warm_start training starts from the weights given.
 
-    optimizer: of the parameters; None is AdamW with `rate` and no weight decay. schedule: of the
-    optimizer; None is CosineAnnealingLR over all steps. Training ends when the held-out loss,
-    relative to knowing the family alone, has not fallen for `patience` steps, or is below `target`
-    if labels have no noise. callback: called with step, training loss and held-out loss. A module
-    with a method `layer()` that gives theta and w, (m, d, d) each, hands its heads back.
+    optimizer: a function of the parameters; None means AdamW with `rate` and no weight decay.
+    schedule: a function of the optimizer; None means CosineAnnealingLR over all steps. Training
+    ends when the held-out loss, relative to the family's baseline, has not decreased for `patience`
+    steps. It also ends when the loss is below `target`, if labels have no noise. callback: called
+    with step, training loss and held-out loss. If the module has a method `layer()` that returns
+    theta and w, (m, d, d) each, the hypothesis has these heads.
     """
 
     kind: ClassVar[str] = "a torch module"
