@@ -1,7 +1,7 @@
 """The table of docs/binding.md: `python benchmarks/binding.py RUNS.db`.
 
-A row a problem, a column a class of learners: the best learner of the class, its median cost or the
-risk that stayed, how many of its runs solved, and what is certified of the class.
+Rows are problems and columns are classes of learners. A cell has the best learner of the class, its
+median cost or its risk, the number of its runs that solved, and the bound certified for the class.
 """
 
 import sys
@@ -24,13 +24,13 @@ from instances.family import Family
 from instances.numbers import brief
 from instances.spec import FAMILIES, parse_stored
 
-BASELINE, MOST = "trivial", float("inf")  # the baseline knows the family alone
-SHARE = Fraction(2, 3)  # of its runs that a learner must solve
+BASELINE, UNKNOWN_RISK = "trivial", float("inf")  # the baseline uses the family alone
+SHARE = Fraction(2, 3)  # the share of its runs that a learner must solve
 KINDS = {"csq-queries": "correlational", "vstat-queries": "VSTAT"}
 
 
 def certified(of: LearnerClass, certificate: Certificate | None, success: Fraction) -> str:
-    """Write the first number of a certificate that binds a class, as "certified ≥ 37"."""
+    """Write the first bound of a certificate that applies to a class, as "certified ≥ 37"."""
     for quantity in of.bound_by:
         if certificate and claims(certificate, quantity):
             shown, kind = bound(quantity, number(certificate, quantity, success)), "certified"
@@ -42,7 +42,7 @@ def certified(of: LearnerClass, certificate: Certificate | None, success: Fracti
 
 
 def measured(of: LearnerClass, runs: Sequence[Run], family: Family) -> str:
-    """Write what the best learner of a class came to, as "`flips` 16, 3/3"."""
+    """Write the result of the best learner of a class, as "`flips` 16, 3/3"."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         if class_of(run.learner, bool(run.membership_queries)) is of and run.learner != BASELINE:
@@ -58,21 +58,21 @@ def measured(of: LearnerClass, runs: Sequence[Run], family: Family) -> str:
 
 
 def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, float], str]:
-    """Rank a learner: who solved at the least cost, else who solved most, else by risk."""
-    passed, said = sum(run.solved for run in runs), f"`{short(name)}`"
+    """Rank a learner by cost if it solved, else by the number of runs solved, else by risk."""
+    passed, shown_name = sum(run.solved for run in runs), f"`{short(name)}`"
     risks = [run.risk for run in runs if run.risk is not None]
     risk = median(risks) if risks else None
     if passed:
         cost = median(run.used(of.cost) for run in runs if run.solved)
         shown = f"{round(cost):,}" if cost < 10**7 else brief(round(cost), 3)
         rank = (0.0, cost) if passed >= SHARE * len(runs) else (1.0, -passed)
-        return rank, f"{said} {shown}, {passed}/{len(runs)}"
+        return rank, f"{shown_name} {shown}, {passed}/{len(runs)}"
     stayed = "no risk" if risk is None else f"risk {shown_risk(risk)}"
-    return (2.0, MOST if risk is None else risk), f"{said}, {stayed}, 0/{len(runs)}"
+    return (2.0, UNKNOWN_RISK if risk is None else risk), f"{shown_name}, {stayed}, 0/{len(runs)}"
 
 
 def rows(store: Path) -> Iterator[tuple[str, ...]]:
-    """List the problems of a sweep: those with a bound first, else as the families are listed."""
+    """List the problems of a sweep: those with a bound first, then in the order of families."""
     runs = read_runs(store).runs
     by_spec: dict[str, list[Run]] = {}
     for run in runs:

@@ -30,15 +30,15 @@ from hardness.lwe.record import Estimate
 from hardness.lwe.success import SUCCESS, log_distinguishing, log_repetitions, log_single
 
 DATA = Path(__file__).parent.parent / "tests/data/estimator.csv"
-CLAMPED = (40, 41)
-BLOCKS, BITS = 1, 0.5  # what counts as the same
+CLAMPED_BLOCKS = (40, 41)
+SAME_BLOCKS, SAME_BITS = 1, 0.5  # differences up to these count as the same
 _ROUNDING = 1e-6
-TOLD = math.log2(2 * math.log(50))  # of `dual` there: vectors over e^D
-SMALL = 60  # block sizes below which root Hermite factors are interpolated here
+TOLD = math.log2(2 * math.log(50))  # log2 of the vectors of `dual` there, divided by e^D
+SMALL_BLOCK = 60  # block sizes below which root Hermite factors are interpolated here
 
-NAMES = {"bkw": "coded-bkw", "arora-gb": "guess+arora-gb"}  # here
+NAMES_HERE = {"bkw": "coded-bkw", "arora-gb": "guess+arora-gb"}  # here
 _BDD = dict.fromkeys(("bdd", "bdd_hybrid", "bdd_mitm_hybrid"), "beta zeta d eta")
-POINTS = {"usvp": "beta d", "dual": "beta m", "dual_hybrid": "beta zeta t p m", **_BDD}
+PARAMETERS = {"usvp": "beta d", "dual": "beta m", "dual_hybrid": "beta zeta t p m", **_BDD}
 
 
 def decode_at(
@@ -120,7 +120,7 @@ def theirs(
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What lattice-estimator says of one attack on one set; rop: log2 of operations."""
+    """The result of lattice-estimator for one attack on one set; rop: log2 of operations."""
 
     name: str
     spec: str
@@ -132,13 +132,13 @@ class Row:
     values: dict[str, str]
 
     def at(self, key: str) -> int:
-        """Return a whole number of the row, 0 where it has none."""
+        """Return an integer of the row, or 0 if it has none."""
         return int(self.values[key] or 0)
 
     @cached_property
     def point(self) -> tuple[float | None, str]:
-        """log2 of operations by the formula here, at the row's own parameters, or why none."""
-        problem, setting, keys = self.problem, self.setting, POINTS.get(self.attack, "")
+        """log2 of operations by the formula here at the row's parameters, or why there is none."""
+        problem, setting, keys = (self.problem, self.setting, PARAMETERS.get(self.attack, ""))
         places = {key: self.at(key) for key in keys.split()}
         if not places:
             return None, ""
@@ -154,13 +154,13 @@ class Row:
 
     @property
     def here(self) -> float | None:
-        """log2 of operations by the formula here, at the row's own parameters."""
+        """log2 of operations by the formula here at the row's parameters."""
         return self.point[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """A row beside the estimate here, and the seconds that this took."""
+    """A row with the estimate here, and the seconds of this estimate."""
 
     row: Row
     ours: Estimate
@@ -173,17 +173,17 @@ class Compared:
 
     @property
     def same_block(self) -> bool:
-        """Whether the block sizes are within 1, where there are any."""
+        """Whether the block sizes differ by at most 1, if there are any."""
         ours, theirs = self.ours.beta, self.row.beta
-        return ours is None or theirs is None or abs(ours - theirs) <= BLOCKS
+        return ours is None or theirs is None or abs(ours - theirs) <= SAME_BLOCKS
 
     @property
     def agrees(self) -> bool:
-        return self.same_block and abs(self.more) <= BITS
+        return self.same_block and abs(self.more) <= SAME_BITS
 
     @property
     def there(self) -> float | None:
-        """log2 of operations of the point found here by the formula there; None where unknown."""
+        """log2 of operations of the point found here by the formula there; None if unknown."""
         ours, row = self.ours, self.row
         if row.attack == "dual_hybrid":
             point = {key: getattr(ours, key) or 0 for key in ("beta", "zeta", "t", "m")}
@@ -196,21 +196,21 @@ class Compared:
 
     @property
     def reason(self) -> str:
-        """Why a row differs, by rule."""
+        """The reason why a row differs, from rules."""
         row, (here, short), there = self.row, self.row.point, self.there
         words = f"its point costs {here:.1f} here" if here is not None else short
         if there is not None and row.attack.startswith("dual"):
             words += f", ours {there:.1f} there"
-        other = here is not None and abs(here - row.rop) > BITS
-        small = min(row.beta or SMALL, self.ours.beta or SMALL) < SMALL
-        largest = _baselines().get((row.name, row.setting.model.name), CLAMPED[-1])
+        other = here is not None and abs(here - row.rop) > SAME_BITS
+        small = min(row.beta or SMALL_BLOCK, self.ours.beta or SMALL_BLOCK) < SMALL_BLOCK
+        largest = _baselines().get((row.name, row.setting.model.name), CLAMPED_BLOCKS[-1])
         rules = {
             "small blocks": small and (self.more > 0 or here is None or other),
             "no lattice": short and here is None,
             "success": short,
-            "search": there is not None and there < row.rop - BITS,
+            "search": there is not None and there < row.rop - SAME_BITS,
             "formula": other or row.attack == "dual_hybrid",
-            "flat": abs(self.more) <= BITS,
+            "flat": abs(self.more) <= SAME_BITS,
             "range": (self.ours.beta or 0) > largest,
             "lower": True,
         }
@@ -221,7 +221,7 @@ class Compared:
 
 @cache
 def _baselines() -> dict[tuple[str, str], int]:
-    """Return the block sizes of `usvp`, the largest that other primal attacks take there."""
+    """Return the block sizes of `usvp`, the largest of other primal attacks there."""
     some = [row for row in rows() if row.attack == "usvp" and row.setting.shape == "gsa"]
     return {(row.name, row.setting.model.name): row.beta or 0 for row in some}
 
@@ -230,12 +230,12 @@ def rows() -> Iterator[Row]:
     with DATA.open(encoding="utf-8") as file:
         for values in csv.DictReader(line for line in file if not line.startswith("#")):
             beta, attack, spec = (values[key] for key in ("beta", "attack", "spec"))
-            if beta and int(beta) in CLAMPED:
+            if beta and int(beta) in CLAMPED_BLOCKS:
                 continue
             setting = Setting(
                 model=MODELS[values["model"]],
                 shape=values["shape"],
-                success=LEVELS.get(NAMES.get(attack, attack), SUCCESS),
+                success=LEVELS.get(NAMES_HERE.get(attack, attack), SUCCESS),
             )
             problem = parse_parameters(spec, int(values["samples"]) if values["samples"] else None)
             peer: Any = {"beta": int(beta) if beta else None, "rop": float(values["rop"])}
@@ -245,7 +245,7 @@ def rows() -> Iterator[Row]:
 
 def compared(row: Row) -> Compared:
     start = time.process_time()
-    ours = estimate_attack(NAMES.get(row.attack, row.attack), row.problem, row.setting)
+    ours = estimate_attack(NAMES_HERE.get(row.attack, row.attack), row.problem, row.setting)
     return Compared(row=row, ours=ours, seconds=time.process_time() - start)
 
 
@@ -255,7 +255,7 @@ def summary(every: list[Compared]) -> Iterator[str]:
     for name in [*dict.fromkeys(each.row.attack for each in every), "all"]:
         some = [each for each in every if name in (each.row.attack, "all")]
         known = [each.row for each in some if each.row.here is not None]
-        same = sum(abs((row.here or 0.0) - row.rop) <= BITS for row in known)
+        same = sum(abs((row.here or 0.0) - row.rop) <= SAME_BITS for row in known)
         more = [each.more for each in some if math.isfinite(each.more)]
         yield (
             f"| {name} | {len(some)} | {min(more):.1f} | {statistics.median(more):.2f} | "
@@ -270,7 +270,7 @@ def reasons(every: list[Compared]) -> str:
 
 
 def speed(every: list[Compared]) -> str:
-    """Say how the seconds compare: sums, and the median row that was no cached call."""
+    """Compare seconds: sums, and the median over rows that were not cached."""
     pairs = [(float(each.row.values["seconds"]), each.seconds) for each in every]
     theirs, ours = map(sum, zip(*pairs, strict=True))
     ratio = statistics.median(there / here for there, here in pairs if there)
@@ -356,7 +356,7 @@ attack each succeed with probability 0.99, as there.
 
 def main() -> None:
     every = [*rows()]
-    for attack in {row.attack for row in every}:  # what is loaded at a first call is not counted
+    for attack in {row.attack for row in every}:  # the imports of a first call are not counted
         compared(next(row for row in every if row.attack == attack))
     made = [compared(row) for row in every]
     words = {"speed": speed(made), "reasons": reasons(made)}

@@ -76,7 +76,7 @@ LAWS: tuple[tuple[Any, ...], ...] = (
     (64, 20, "interval", 8, 0, [-3, ["1", "6", "15", "20", "15", "6", "1"]], "3/4", 31,
      [0, 1, 4, 10, 10, 4, 1]),
 )  # fmt: skip
-ASKED: tuple[NamedLearner, ...] = (
+NAMED_LEARNERS: tuple[NamedLearner, ...] = (
     Kernel(features=3),
     NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),
     LowDegree(degree=3, examples=4, sample_degree=2),
@@ -113,7 +113,7 @@ def _makers() -> Iterator[tuple[str, Callable[[], Iterable[Json]]]]:
         for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
             terms = BoundParameters(tau=tau, vstat=t)
             yield name, partial(_of, spec, terms)
-        for asked in ASKED:
+        for asked in NAMED_LEARNERS:
             yield f"{name} {asked.about}", partial(_of, spec, BoundParameters(), asked)
     yield "laws", _laws
     yield "listed", _listed
@@ -155,7 +155,7 @@ def _listed() -> Iterator[Json]:
 
 def _listed_named() -> Iterator[Json]:
     source = _functions("signs")
-    for asked in ASKED[:2]:
+    for asked in NAMED_LEARNERS[:2]:
         yield certify(source, about=[asked]).to_dict()
 
 
@@ -163,7 +163,7 @@ def _listed_named() -> Iterator[Json]:
 
 
 def places(data: Json, at: Path_ = ()) -> Iterator[Path_]:
-    """Every part of the data, the whole excepted."""
+    """Yield the paths of all parts of the data except the whole."""
     parts = data.items() if isinstance(data, dict) else enumerate(data)
     for key, value in parts:
         yield (*at, key)
@@ -172,7 +172,7 @@ def places(data: Json, at: Path_ = ()) -> Iterator[Path_]:
 
 
 def general(data: Json, place: Path_) -> str:
-    """Name a place by what stands there: claims by their quantity, other entries of lists by *."""
+    """Name a path: claims by their quantity, other entries of lists by *."""
     words: list[str] = []
     here = data
     for key in place:
@@ -263,7 +263,7 @@ def changes(value: Any) -> dict[str, Change]:
 
 
 def renamed(data: Json) -> Json:
-    """Make the digest of listed functions in their name fit, if they have one."""
+    """Update the digest in the name of listed functions, if they have one."""
     with suppress(LookupError, TypeError, AttributeError):
         digest = digest_of(data["origin"]["names"], data["problem"])
         data["spec"] = data["spec"].rpartition("=")[0] + "=" + digest
@@ -277,12 +277,12 @@ class Forgery:
     change: str
     accepted: bool
     seconds: float
-    fault: str | None  # of an accepted one
-    left: bool = False  # too large to be derived again
+    fault: str | None  # that of an accepted forgery
+    left: bool = False  # too large to derive again
 
 
 def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
-    """Make so many forgeries, one source after the other, all places of a source alike."""
+    """Make so many forgeries: sources in turn, and all paths of a source equally often."""
     rng = np.random.default_rng(seed)
     spots = []
     for one in sources:
@@ -310,7 +310,7 @@ def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
 
 
 def _changed(one: Genuine, place: Path_, way: str, new: Any, too: bool) -> Forgery:
-    """Try a certificate with another value at a place; too: claiming what then is proved."""
+    """Try a certificate with another value at a path; too: with the claims this proves."""
     data = copied(one.data)
     _at(data, place[:-1])[place[-1]] = new
     if too:
@@ -338,7 +338,7 @@ def every(sources: list[Genuine], share: int = 1) -> Iterator[Forgery]:
 
 
 def copied(data: Json) -> Json:
-    """Copy what a file holds: in a fifth of the time of `copy.deepcopy`."""
+    """Copy the contents of a file, five times as fast as `copy.deepcopy`."""
     return json.loads(json.dumps(data))
 
 
@@ -366,7 +366,7 @@ def claimed(data: Json) -> Json:
 
 
 def refitted(data: Json) -> Json:
-    """Claim what follows of what was changed, if anything does."""
+    """Claim all that follows from the changed data, if anything does."""
     try:
         return claimed(data)
     except (checker.Refused, *MALFORMED):
@@ -396,7 +396,7 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
         with suppress(Refuted, DamagedFile):
             check(data)
             fault = fault if proved is not None else "`check` accepts what the checker refuses"
-            rounded = place.endswith("/*/*")  # of a law: by little another one is the same
+            rounded = place.endswith("/*/*")  # a law with a slightly different number is the same
             free = rounded or kind.startswith(("listed", "laws"))
             if place.startswith("problem") and not free:
                 fault = "`check` accepts another problem than that of its spec"

@@ -1,7 +1,7 @@
 """Tables of the learner `lifted`, for docs/lifted-tables.md: `make lifted-tables`.
 
-Linear attention by least squares, what noise costs, ranks on boolean tokens, softmax layers by the
-size of their logits.
+They show linear attention by least squares, the effect of noise, ranks on boolean tokens, and
+softmax layers with logits of different size.
 """
 
 import os
@@ -36,7 +36,7 @@ Array = np.ndarray
 
 
 def drawn(spec: str, seed: int, ratio: float) -> tuple[Array, Array, Callable[[Array], float]]:
-    """Rows of features and labels of examples, and how far solutions are off on fresh tokens."""
+    """Return features and labels of examples, and the error of solutions on fresh tokens."""
     family = parse(spec)
     instance, features = family.instance(seed), Cubic(k=family.k, d=family.d)
     boolean = family.token_text == "boolean"
@@ -66,7 +66,7 @@ def truth(spec: str, seed: int) -> Array:
 
 
 def exact(task: tuple[int, int, int]) -> str:
-    """Three ways to solve the same least squares: ours, numpy's on all rows, normal equations."""
+    """Solve the same least squares by `lifted`, by numpy on all rows, and by normal equations."""
     k, d, m = task
     found = []
     for seed in SEEDS:
@@ -88,7 +88,7 @@ def size(spec: str) -> str:
 
 
 def noise(task: tuple[int, int]) -> str:
-    """Excess error of an entry times rows / features, by the moments of the coefficients' error."""
+    """Compute the excess error of an entry times rows / features from errors of coefficients."""
     k, d = task
     spec, found = f"linear:m=4,k={k},d={d},noise=1", []
     for seed in range(20):

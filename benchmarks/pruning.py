@@ -1,7 +1,7 @@
 """Pruning tables of BKZ 2.0 by fplll's pruner: `python benchmarks/pruning.py` writes the file.
 
-hardness/attacks/pruning.json is in fplll's format of strategies: a block size, the blocks that it
-is preprocessed with, and pruned radii with the probability that a short vector lies within them.
+hardness/attacks/pruning.json has the format of fplll's strategies: a block size, the block sizes of
+its preprocessing, and pruned radii with the probability that a short vector is within them.
 """
 
 import json
@@ -15,20 +15,20 @@ from fpylll.util import gaussian_heuristic
 
 from hardness.attacks.lattice import LARGEST_BLOCK, STRATEGIES, root_hermite
 
-UNPRUNED = 30  # up to here an enumeration is faster than its pruning
-LESS = 20  # than a larger block has that which it is preprocessed with
-RADIUS = 1.1  # square of the radius over that of the Gaussian heuristic, as fplll has it
-TARGET = 0.5  # of all enumerations of a block together
-# The pruner's own probability is off by up to ten times for some radii: it is sampled instead.
+UNPRUNED = 30  # up to this block size, an enumeration is faster than its pruning
+PREPROCESSING_GAP = 20  # the preprocessing of a larger block has a block size smaller by this
+RADIUS = 1.1  # squared radius relative to the Gaussian heuristic, as in fplll
+TARGET = 0.5  # success probability of all enumerations of a block together
+# The pruner's probability is wrong by up to ten times for some radii, so it is sampled.
 SEARCHES = (Pruning.GRADIENT, Pruning.GRADIENT | Pruning.HALF)
-NODES = 2.0**22  # that take as long as what is done before an enumeration
+OVERHEAD_NODES = 2.0**22  # nodes that take as long as the work before an enumeration
 
 
 def pruned(profile: list[float], flags: int) -> tuple[float, float, list[float]]:
-    """Prune: successes a node, nodes, radii."""
+    """Prune; return successes per node, nodes, and radii."""
     solution = Pruning.run(
         RADIUS * gaussian_heuristic(profile),
-        NODES,
+        OVERHEAD_NODES,
         [profile],
         TARGET,
         flags=flags,
@@ -36,15 +36,15 @@ def pruned(profile: list[float], flags: int) -> tuple[float, float, list[float]]
     )
     radii = [round(x, 5) for x in solution.coefficients]
     nodes = sum(solution.detailed_cost)
-    return success(radii) / (NODES + nodes), nodes, radii
+    return success(radii) / (OVERHEAD_NODES + nodes), nodes, radii
 
 
 def strategy(size: int) -> dict[str, Any]:
-    """Make the strategy of a block size; an odd size has the radii of the next even one."""
-    preprocessing, pruning = [size - LESS] if size > UNPRUNED else [], list[Any]()
+    """Compute the strategy of a block size; odd sizes use the radii of the next even one."""
+    preprocessing, pruning = [size - PREPROCESSING_GAP] if size > UNPRUNED else [], list[Any]()
     if size > UNPRUNED:
         even = size + size % 2
-        profile = [root_hermite(size - LESS) ** (-4 * i) for i in range(even)]
+        profile = [root_hermite(size - PREPROCESSING_GAP) ** (-4 * i) for i in range(even)]
         runs = [pruned(profile, flags) for flags in SEARCHES]
         _, nodes, radii = max(runs)
         radii = radii[:size]
@@ -59,7 +59,7 @@ def strategy(size: int) -> dict[str, Any]:
 
 
 def success(radii: list[float], count: int = 100_000, seed: int = 0) -> float:
-    """Sample the probability that a vector of random direction stays within the radii.
+    """Estimate the probability that a vector of random direction is within the radii.
 
     Radius i, squared and relative, bounds its part in the last len(radii) - i directions.
     """

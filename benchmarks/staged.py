@@ -22,26 +22,26 @@ from hardness.runs.registry import parse_learner
 from instances import parse
 
 SEEDS = 8
-MANY = 1_000_000
-TWO = "nice:m=2,k=2,d=16"
+MOST_EXAMPLES = 1_000_000
+TWO_HEADS = "nice:m=2,k=2,d=16"
 SIZES = {
     "nice:m=1,k=2,d=16": 4 * 16**2,
     "nice:m=1,k=4,d=32": 4 * 32**2,
-    TWO: 20_000,
+    TWO_HEADS: 20_000,
     "nice:m=2,k=3,d=12": 60_000,
     "nice:m=3,k=2,d=16": 200_000,
     "nice:m=3,k=3,d=16": 300_000,
     "nice:m=4,k=2,d=16": 200_000,
 }
 LEARNERS = ("staged", "levenberg", "student", "linear", "trivial")
-BESIDE = (TWO, "nice:m=3,k=2,d=16", "nice:m=4,k=2,d=16")
-DIALS = "coherence=0.9 coherence=0.99 rank=1 trace=0.9 column=0.8 ratio=10 ratio=100 "
-DIALS += "shared=0.9 shared=1 scale=0.5 scale=8 tokens=gaussian noise=0.1"
+COMPARED_SPECS = (TWO_HEADS, "nice:m=3,k=2,d=16", "nice:m=4,k=2,d=16")
+SETTINGS = "coherence=0.9 coherence=0.99 rank=1 trace=0.9 column=0.8 ratio=10 ratio=100 "
+SETTINGS += "shared=0.9 shared=1 scale=0.5 scale=8 tokens=gaussian noise=0.1"
 MUST_FLAG = {
     **{f"parity:d=16,m={m}": 20_000 for m in (2, 3, 4, 5)},
     "nice:m=3,k=2,d=16,parity=0.9": 80_000,
     "nice:m=3,k=2,d=16,parity=1": 20_000,
-    TWO: 300,
+    TWO_HEADS: 300,
     "nice:m=3,k=2,d=16": 2_000,
 }
 PAGE = """\
@@ -52,7 +52,8 @@ medians over the instances of seeds 0 to 7, one core a run. *error* is the relat
 fresh examples without noise, *before polish* the error on held-out examples.
 """
 SIZE = "nice:m={},k=2,d={}"
-LARGE = [(2, 128), (1, 256), (1, 128), (2, 64), (1, 64), (2, 32), (1, 32)]  # the longest first
+# The slowest first.
+LARGE_LAYERS = [(2, 128), (1, 256), (1, 128), (2, 64), (1, 64), (2, 32), (1, 32)]
 BUDGETS = [
     *(("staged", "nice:m=2,k=2,d=64", seconds) for seconds in (5, 20)),
     ("staged", "nice:m=2,k=2,d=128", 30),
@@ -103,7 +104,7 @@ COLUMNS: dict[str, Callable[[list[Result]], object]] = {
     "seconds": lambda runs: f"{median(r['seconds'] for r in runs):.1f}",
     "peak memory": lambda runs: f"{max(r['memory'] for r in runs) / 2**30:.2f} GiB",
 }
-# Title, header, and rows: what they are called, and which runs they are of.
+# Title, header, and rows: their names, and the runs that they show.
 TABLES: list[tuple[str, str, dict[str, Task]]] = [
     (
         "Random layers, examples given",
@@ -114,12 +115,16 @@ TABLES: list[tuple[str, str, dict[str, Task]]] = [
     (
         "Compared with other learners, each with as many examples as it asks for",
         "layer | learner | examples | error | worst | ≤ 1e-20 | seconds",
-        {f"`{spec}` | `{name}`": (name, spec, MANY) for spec in BESIDE for name in LEARNERS},
+        {
+            f"`{spec}` | `{name}`": (name, spec, MOST_EXAMPLES)
+            for spec in COMPARED_SPECS
+            for name in LEARNERS
+        },
     ),
     (
-        f"Dials at `{TWO}`, at most 80000 examples",
+        f"Dials at `{TWO_HEADS}`, at most 80000 examples",
         "dial | examples | before polish | error | worst | heads right | flagged",
-        {f"`{dial}`": ("staged", f"{TWO},{dial}", 80_000) for dial in DIALS.split()},
+        {f"`{dial}`": ("staged", f"{TWO_HEADS},{dial}", 80_000) for dial in SETTINGS.split()},
     ),
     (
         "What must be flagged",
@@ -130,7 +135,7 @@ TABLES: list[tuple[str, str, dict[str, Task]]] = [
         "The stages as the paper states them, `staged:mode=paper`",
         "layer | examples | error | worst | heads right | flagged | seconds",
         {
-            f"`{s}`": ("staged:mode=paper", s, MANY)
+            f"`{s}`": ("staged:mode=paper", s, MOST_EXAMPLES)
             for s in (SIZE.format(2, d) for d in (8, 10, 12))
         },
     ),
@@ -144,7 +149,7 @@ def seeded(task: Task, seed: int) -> Result:
 
 
 def timed(learner: str, spec: str, seconds: float | None) -> tuple[Result, float]:
-    """Run once: what came of it, and its processor seconds."""
+    """Run once; return the result and the processor seconds."""
     start = time.process_time()
     made = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
     return made.to_dict(), time.process_time() - start
@@ -164,7 +169,7 @@ def budget_row(learner: str, spec: str, seconds: float, made: Result) -> Iterabl
 
 def limits() -> None:
     with ProcessPoolExecutor(2) as pool:
-        sizes = {at: pool.submit(timed, "staged", SIZE.format(*at), None) for at in LARGE}
+        sizes = {at: pool.submit(timed, "staged", SIZE.format(*at), None) for at in LARGE_LAYERS}
         budgets = [(task, pool.submit(timed, *task)) for task in BUDGETS]
         print(
             "# Limits of the staged learner\n\nPrinted by `make limit-tables`: seed 0, one core "
@@ -173,7 +178,7 @@ def limits() -> None:
         table(
             "Large dimensions\n\nTwo tokens, no budget; *error* is measured on fresh examples.",
             "| heads | d | examples | error | processor seconds | peak memory |",
-            (size_row(*at, *sizes[at].result()) for at in sorted(LARGE)),
+            (size_row(*at, *sizes[at].result()) for at in sorted(LARGE_LAYERS)),
         )
         table(
             "Budgets of seconds\n\nSeconds of wall time; *error* is measured on held-out examples.",

@@ -1,9 +1,9 @@
 """Small tables of single pages of the docs: `python benchmarks/tables.py NAME` prints one.
 
-lattice: what W_i on a lattice do to learners; some minutes. blocks: block sizes of the primal
-attack, as predicted and as taken: two minutes an instance with growing blocks, 10, 14, .., two
-tours each; the one in use when the secret came out is kept. directions: bounds of the family
-`direction` over d and m. transformer: what networks on tokens find, with how many examples.
+lattice: the effect of W_i on a lattice on learners; some minutes. blocks: predicted and actual
+block sizes of the primal attack. Each instance takes two minutes, with block sizes 10, 14, .. and
+two tours each; the table has the size that found the secret. directions: bounds of the family
+`direction` for d and m. transformer: the number of examples that networks on tokens need.
 """
 
 import math
@@ -25,8 +25,8 @@ from instances.inspect import off_lattice
 
 SEEDS, SECONDS = 3, 60
 LATTICES = (0, 0.5, 0.9, 1)
-LARGEST = 50  # block
-ATTACKED = (
+LARGEST = 50  # the largest block size
+ATTACKED_SPECS = (
     "lwe:n=40,q=1601,alpha=0.005",
     "lwe:n=45,q=2027,alpha=0.004",
     "lwe:n=90,q=3329,sigma=3,secret=ternary",
@@ -42,14 +42,14 @@ NETWORKS = (
     "staged",
     "mlp:view=tokens,steps=5000",
 )
-TOKENS = [f"parity:d={d},m={m}" for m in (1, 2, 3) for d in (8, 12, 16)]
-TOKENS += [f"nice:m={m},k=2,d=8" for m in (1, 2, 4)] + ["linear:m=2,k=2,d=8"]
+TOKEN_SPECS = [f"parity:d={d},m={m}" for m in (1, 2, 3) for d in (8, 12, 16)]
+TOKEN_SPECS += [f"nice:m={m},k=2,d=8" for m in (1, 2, 4)] + ["linear:m=2,k=2,d=8"]
 EXAMPLES = (16_384, 2048, 256)
 Row = tuple[object, ...]
 
 
 def risks(spec: str, *learners: str) -> Iterator[str]:
-    """The median risk of each, and the stage that gave up in most runs."""
+    """Yield the median risk of each learner, and the stage that failed in most runs."""
     for learner in map(parse_learner, learners):
         instances = map(parse(spec).instance, range(SEEDS))
         found = [run(learner, one, Budget(seconds=SECONDS), s) for s, one in enumerate(instances)]
@@ -70,7 +70,7 @@ def lattice() -> Iterator[Row]:
 
 def blocks() -> Iterator[Row]:
     yield "instance", "predicted", "taken, each seed", "found", "seconds, median"
-    for spec in ATTACKED:
+    for spec in ATTACKED_SPECS:
         family = parse(spec)
         predicted = usvp(parameters_of(family), DEFAULT).beta
         found = attack(f"primal:block={LARGEST}", family, seeds=SEEDS, budget=Budget(seconds=120))
@@ -81,11 +81,11 @@ def blocks() -> Iterator[Row]:
 
 
 def directions() -> Iterator[Row]:
-    """Powers of ten.
+    """Yield rows of powers of ten.
 
-    Random: directions of pairwise correlation at most one over their number, which exist by a union
-    bound; listed: those of an explicit code; queries: to STAT(1/10), for relative
-    risk 1/4 with probability 2/3.
+    random: the number of directions of pairwise correlation at most one over their number, which
+    exist by a union bound. listed: the number in an explicit code. queries: to STAT(1/10), for
+    relative risk 1/4 with probability 2/3.
     """
     yield "m", "d", "norm", "random", "listed", "queries"
     for m in DEGREES:
@@ -99,9 +99,9 @@ def directions() -> Iterator[Row]:
 
 
 def fewest(learner: str, spec: str, seconds: list[float]) -> str:
-    """From the most examples down by eighths, as long as seed 0 is solved: the fewest.
+    """Return the fewest examples that solve seed 0, from the most down by factors of 8.
 
-    seconds: those of the run with the most are added.
+    seconds: those of the run with the most examples are appended.
     """
     solved, instance = "", parse(spec).instance(0)
     for count in EXAMPLES:
@@ -116,10 +116,10 @@ def fewest(learner: str, spec: str, seconds: list[float]) -> str:
 
 
 def transformer() -> Iterator[Row]:
-    """Cells end by steps and examples; the last row alone depends on the machine."""
+    """Yield rows of examples; only the last row, of seconds, depends on the machine."""
     yield "instance", "floor", *(f"`{name}`" for name in NETWORKS)
     seconds: dict[str, list[float]] = {name: [] for name in NETWORKS}
-    for spec in TOKENS:
+    for spec in TOKEN_SPECS:
         claims = certify(parse(spec)).claims if parse(spec).hardness.evidence == "exact" else ()
         floor = [str(claim.value) for claim in claims if claim.quantity == "information-floor"]
         shown = (

@@ -106,10 +106,7 @@ class Examples(ABC):
         """Return whether both hold the same examples; real numbers may differ by rounding."""
         return self.arrays.keys() == other.arrays.keys() and all(
             np.allclose(
-                mine,
-                value,
-                _LABEL_TOLERANCE,
-                _LABEL_TOLERANCE * (1 + np.abs(value).max(initial=0)),
+                mine, value, _LABEL_TOLERANCE, _LABEL_TOLERANCE * (1 + np.abs(value).max(initial=0))
             )
             if value.dtype.kind == "f" and mine.shape == value.shape
             else np.array_equal(mine, value)

@@ -379,10 +379,7 @@ def brief(record: Any, name: str) -> str:
 
 
 def _spec_text(
-    record: Any,
-    name: str,
-    parameters: list[Field[Any]],
-    omitted: Callable[[Field[Any]], bool],
+    record: Any, name: str, parameters: list[Field[Any]], omitted: Callable[[Field[Any]], bool]
 ) -> str:
     """Write a spec; omitted: whether a parameter is left out at its default."""
     given = getattr(record, "spec_values", {})  # a user's class may use these names otherwise

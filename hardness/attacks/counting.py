@@ -276,10 +276,8 @@ def _sparse_vectors(a: Residues, q: int, rng: np.random.Generator) -> bool:
     It has if rows are sums of few rows of a base that is little larger than D. The vectors examined
     are the columns of A over random bases of its rows and, for small q, sums of two of them.
     """
-    size, units = (
-        a.shape[1],
-        [u for u in range(1, q) if math.gcd(u, q) == 1] if q <= _SMALL_Q else [],
-    )
+    size = a.shape[1]
+    units = [u for u in range(1, q) if math.gcd(u, q) == 1] if q <= _SMALL_Q else []
     looks = _ONE_LOOK_WORK // (size**2 * max(1, len(a)) * (1 + q * len(units)))
     looks = max(1, min(_SPARSE_LOOKS, looks))
     tried, numbers = looks * size * (1 + size * len(units) / 2), np.arange(len(a) - size + 1)
@@ -398,10 +396,8 @@ def _near(samples: Samples, secret: Secret, threshold: float) -> Iterator[Secret
     """List vectors of at least that evidence that differ from a secret in one entry or two."""
     family, q = samples.family, samples.q
     moves = [(j, v) for j, old in enumerate(secret) for v in _values(family, old) if v != old]
-    t, chunk = (
-        dot(samples.a, np.array(secret, np.int64), q),
-        max(1, _BATCH_LABELS // (16 * len(samples))),
-    )
+    t = dot(samples.a, np.array(secret, np.int64), q)
+    chunk = max(1, _BATCH_LABELS // (16 * len(samples)))
 
     def steps(some: list[tuple[int, int]]) -> Residues:
         return np.stack([samples.a[:, j] * (v - secret[j]) % q for j, v in some])

@@ -45,9 +45,7 @@ _SCALE_LIMIT = 16  # the largest denominator of the scale of x to that of column
 _NEAR_VALUE = 0.25  # an entry whose mean is this near to a value starts at the value
 _CLEAR_DEVIATIONS = 6  # standard deviations that determine an entry that is not guessed
 _LEAST_WIDTH = 1e-9  # the width that columns of zeros are counted with
-_VECTORS_MARGIN = (
-    2  # this many times the vectors needed: D is computed of these errors, not of mean ones
-)
+_VECTORS_MARGIN = 2  # times the vectors needed: D is computed from these errors, not mean ones
 _FIRST_BLOCK, _BLOCK_STEP = 10, 4  # block sizes before the last one
 
 Places = NDArray[np.int64]
@@ -276,7 +274,7 @@ class Dual(LatticeAttack):
         return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
 
     def sample_count(self, forms: Modular) -> int:
-        """Return twice the samples of a lattice, as each lattice chooses anew."""
+        """Return twice the samples of a lattice, as each lattice makes a new choice."""
         return max(samples_to_confirm(forms), 2 * self.lattice_samples(forms))
 
     def gather(self, oracle: ExampleOracle, forms: Modular) -> Samples:

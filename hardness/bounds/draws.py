@@ -14,10 +14,8 @@ from instances.streams import generator
 
 _REFUSAL_PROBABILITY = 1e-6  # of a uniform draw, by both tests together
 _MIN_DRAWS, _MAX_DRAWS = 5_000, 20_000
-_REPEATED_MEMBERS, _REPEATED_POINTS = (
-    8,
-    1 << 12,
-)  # members whose codes are computed again, and points of each
+_REPEATED_MEMBERS = 8  # members whose codes are computed again
+_REPEATED_POINTS = 1 << 12  # points of each of these members
 
 
 def require_uniform(family: Family) -> None:

@@ -4,18 +4,18 @@ A layer reads X (d, n+1), the query last, and a row y (n+1,) that starts with 0 
 
     X <- X - (1/n) P X M X^T Q X,    y <- y - (1/n) y M X^T Q X,    M = diag(1, .., 1, 0),
 
-and minus the last entry of y is the prediction. With P = 0 the layers are gradient-descent steps of
-the preconditioner Q. What L layers do to a prompt depends on it through S = (1/n) sum_i x_i x_i^T
-and b = (1/n) sum_i y_i x_i alone: the prediction is -b^T N x_query, where T = I, N = 0 and layer by
-layer
+and the prediction is minus the last entry of y. With P = 0 the layers are steps of gradient descent
+with the preconditioner Q. The effect of L layers depends on the prompt only through
+S = (1/n) sum_i x_i x_i^T and b = (1/n) sum_i y_i x_i. The prediction is -b^T N x_query, with T = I
+and N = 0 at the start and, layer by layer,
 
     G = T^T Q T,    W = S G,    N <- N - G - N W,    T <- T - P T W.
 
-So it falls short of the target by w^T U x_query + (1/n) sum_i noise_i x_i^T N x_query, where
-U = I + S N, and the loss given S is tr(task U sigma U^T) + (noise^2/n) tr(S N sigma N^T): only S
-is left to sample. The loss is a polynomial in S whose degree grows like 3^L when the points move:
-prompts of one in a million and rarer may carry its mean. `evaluate` has the scalar solution as a
-control variate; `rare` draws points that are too large, and weighs them.
+The target exceeds it by w^T U x_query + (1/n) sum_i noise_i x_i^T N x_query, where U = I + S N. The
+loss for given S is tr(task U sigma U^T) + (noise^2/n) tr(S N sigma N^T), so only S needs sampling.
+The loss is a polynomial in S whose degree grows like 3^L if points move. Prompts of probability
+below 1e-6 may then dominate its mean. `evaluate` uses the scalar solution as a control variate.
+`rare` draws points that are too large, and weights them.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from instances.errors import UsageError, require
 from instances.limits import require_memory
 
 Array = NDArray[np.float64]
-_AT_ONCE = 1 << 15  # numbers in the matrices of a batch: a tape then stays in the cache
+_BATCH_NUMBERS = 1 << 15  # numbers in a batch of matrices: intermediate results stay in cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,21 +66,21 @@ class Layers:
         return np.asarray(-labels[:, -1])
 
     def whitened(self, sigma: Array) -> "Layers":
-        """Give the same layers in coordinates sigma^{-1/2} x, where the covariance is I.
+        """Return the same layers in coordinates sigma^{-1/2} x, where the covariance is I.
 
-        P becomes sigma^{-1/2} P sigma^{1/2}, Q becomes sigma^{1/2} Q sigma^{1/2}; the predictions
-        stay what they are. With sigma^{-1} for sigma: back to the old coordinates.
+        P becomes sigma^{-1/2} P sigma^{1/2}, and Q becomes sigma^{1/2} Q sigma^{1/2}. Predictions
+        do not change. The argument sigma^{-1} inverts the change of coordinates.
         """
         wide, narrow = root(sigma, 0.5), root(sigma, -0.5)
         return Layers(p=narrow @ self.p @ wide, q=wide @ self.q @ wide)
 
 
-# What a layer leaves for the way back: N and T before it, W, T W; None stands for T = I.
+# The matrices of a layer for the backward pass: N and T before it, W, T W; None means T = I.
 Steps = list[tuple[Array, Array | None, Array, Array]]
 
 
 def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array, Steps]:
-    """Send Gram matrices through the layers; returns U and N, (count, d, d), and the steps.
+    """Apply the layers to Gram matrices; return U and N, (count, d, d), and the steps.
 
     p: (L, d, d), or None for P = 0. q: (L, d, d). grams: (count, d, d), symmetric.
     """
@@ -93,7 +93,7 @@ def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array, Ste
         tw = w if t is None else t @ w
         steps.append((n, t, w, tw))
         n = n - g - n @ w
-        if p is not None and layer + 1 < len(q):  # the last P moves tokens that no one reads
+        if p is not None and layer + 1 < len(q):  # the last P has no influence
             t = (np.eye(len(query)) if t is None else t) - p[layer] @ tw
     u = grams @ n + np.eye(q.shape[1])
     return u, n, steps
@@ -102,9 +102,9 @@ def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array, Ste
 def _pullback(
     p: Array | None, q: Array, grams: Array, steps: Steps, du: Array, dn: Array | None
 ) -> tuple[Array, Array]:
-    """Turn the gradient in U, and in N where it is met outside of U, into those in p and q.
+    """Propagate gradients in U, and in N apart from U, back to p and q.
 
-    du, dn: (count, d, d), the gradient of a sum over the Gram matrices. Returns (L, d, d) twice.
+    du, dn: (count, d, d), gradients of a sum over Gram matrices. Returns two arrays (L, d, d).
     """
     back_n = grams @ du
     if dn is not None:
@@ -136,7 +136,7 @@ def residuals(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array]:
 
 
 def losses(p: Array | None, q: Array, grams: Array, law: Prompts) -> Array:
-    """Compute the loss given each Gram matrix, (count,): w, the query and the noise integrated."""
+    """Compute the expected loss for each Gram matrix: (count,)."""
     out = [_losses(*residuals(p, q, part), part, law)[0] for part in _parts(grams)]
     return np.concatenate(out)
 
@@ -146,7 +146,7 @@ def loss_and_gradient(
 ) -> tuple[float, Array, Array]:
     """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both.
 
-    weights: (count,), those of the Gram matrices in the mean, as of a rule of integration.
+    weights: (count,), those of the Gram matrices in the mean, for a rule of integration.
     """
     total: Any = 0.0
     dp, dq = np.zeros_like(q), np.zeros_like(q)
@@ -177,20 +177,20 @@ def _losses(u: Array, n: Array, grams: Array, law: Prompts) -> tuple[Array, Arra
 
 
 def _parts(grams: Array, d: int = 0) -> Iterator[Array]:
-    step = max(1, _AT_ONCE // (d or grams.shape[1]) ** 2)
+    step = max(1, _BATCH_NUMBERS // (d or grams.shape[1]) ** 2)
     for start in range(0, len(grams), step):
         yield grams[start : start + step]
 
 
 Kind = Literal["q", "both", "common"]
-_TOKENS = 1 << 20  # numbers in the tokens of a batch
-_LEVELS = 8  # of stretching; the last is to reach eigenvalues of twice the usual size
-_DEVIATES = 2.5758  # of a normal law: 99 % lie within
+_BATCH_TOKENS = 1 << 20  # numbers in the tokens of a batch
+_STRETCH_LEVELS = 8  # the last one reaches eigenvalues of about twice the usual size
+_NORMAL_QUANTILE = 2.5758  # a normal variable is within so many deviations with probability 99 %
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
-    """Layers whose loss is known exactly, float64, and how: the control variate."""
+    """Layers with an exact loss, in float64, and the method: the control variate."""
 
     layers: Layers
     loss: float
@@ -201,8 +201,8 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
     """Return the best scalar layers Q_l = q_l sigma^-1, P_l = p_l I with their exact loss.
 
     kind: "q", gradient descent with optimal steps (P = 0); "common", with one step for all layers;
-    "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
-    more layers than can be solved for.
+    "both", GD++. None if the exact loss is unknown: for a task that is not a multiple of sigma^-1,
+    or for too many layers.
     """
     if not law.isotropic or layers > (MOST_SCALARS if kind == "both" else MOST_LAYERS):
         return None
@@ -222,8 +222,8 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
 class Estimate:
     """A mean over `samples` Gram matrices: value with its standard error, statistical.
 
-    With a control variate the value is its exact loss plus the mean difference; plain and
-    plain_error are those of the bare mean, whose tails are heavy.
+    With a control variate the value is its exact loss plus the mean difference. plain and
+    plain_error are the mean without it, which has heavy tails, and its standard error.
     """
 
     value: float
@@ -240,8 +240,10 @@ def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Ar
     """Draw the Gram matrices S of prompts start, start + 1, .. of a named stream: (count, d, d)."""
     require(count >= 1, f"{count} Gram matrices asked for: at least 1 is needed")
     require_draws(count, law.n, law.d)
-    require_memory(8 * (3 * count * law.d**2 + 4 * _TOKENS), f"{count} Gram matrices at d={law.d}")
-    step = max(1, _TOKENS // ((law.n + 1) * law.d))
+    require_memory(
+        8 * (3 * count * law.d**2 + 4 * _BATCH_TOKENS), f"{count} Gram matrices at d={law.d}"
+    )
+    step = max(1, _BATCH_TOKENS // ((law.n + 1) * law.d))
     starts = range(0, count, step)
     parts = [law.draw(seed, axis, start + s, min(step, count - s)).gram for s in starts]
     return np.concatenate(parts)
@@ -250,7 +252,7 @@ def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Ar
 def evaluate(
     layers: Layers, grams: Array, law: Prompts, reference: Reference | None = None
 ) -> Estimate:
-    """Estimate the loss of layers on fresh Gram matrices, 2 at least; raises UsageError."""
+    """Estimate the loss of layers on at least 2 fresh Gram matrices; raises UsageError."""
     require(len(grams) >= 2, f"samples must be at least 2 for a standard error, got {len(grams)}")
     found, samples, control = losses(layers.p, layers.q, grams, law), len(grams), None
     value, error = plain, plain_error = _mean(found)
@@ -258,7 +260,7 @@ def evaluate(
         known, control = reference.layers, reference.loss
         difference, error = _mean(found - losses(known.p, known.q, grams, law))
         value = control + difference
-    within = (value - _DEVIATES * error, value + _DEVIATES * error)
+    within = (value - _NORMAL_QUANTILE * error, value + _NORMAL_QUANTILE * error)
     return Estimate(value, error, plain, plain_error, samples, control, within)
 
 
@@ -268,33 +270,33 @@ class Rare:
 
     value: float
     error: float
-    share: float  # of one sample in the value: near 1, value is a rough lower bound
+    share: float  # if it is near 1, the value is only a rough lower bound
     samples: int
 
 
 def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Array]:
-    """Draw Gram matrices of stretched points, with weights that make means those of the law.
+    """Draw Gram matrices of stretched points, with weights that make means unbiased. [VG95]
 
-    Points of sample i are stretched by sqrt(c_k), k = i mod 8, c_k = exp(k sqrt(2/(nd))); its
-    weight is the law's density against the mixture of all eight in the shares that were drawn, the
-    balance heuristic: weighted means are unbiased for every count. [VG95]
+    Points of sample i are stretched by sqrt(c_k), k = i mod 8, c_k = exp(k sqrt(2/(nd))). The
+    weight is the law's density divided by that of the mixture of all eight in the shares drawn, the
+    balance heuristic. Weighted means are then unbiased for every count.
     """
-    logs = np.arange(_LEVELS) * np.sqrt(2 / (law.n * law.d))
+    logs = np.arange(_STRETCH_LEVELS) * np.sqrt(2 / (law.n * law.d))
     grams = sample(law, seed, axis, count)
-    level = np.arange(count) % _LEVELS
+    level = np.arange(count) % _STRETCH_LEVELS
     grams = grams * np.exp(logs)[level, None, None]
     size = np.einsum("cij,ij->c", grams, np.linalg.inv(law.sigma))
     exponents = -law.n * law.d / 2 * logs - law.n / 2 * np.expm1(-logs) * size[:, None]
-    shares = np.bincount(level, minlength=_LEVELS) / count
+    shares = np.bincount(level, minlength=_STRETCH_LEVELS) / count
     with np.errstate(over="ignore"):  # a weight below float64 is 0
         return grams, 1 / (np.exp(exponents) @ shares)
 
 
 def rare(layers: Layers, law: Prompts, seed: int, count: int) -> Rare:
-    """Estimate the loss from stretched points, which meet rare prompts often.
+    """Estimate the loss from stretched points, among which rare prompts are frequent.
 
-    A value well above that of `evaluate` says that the mean is carried by prompts that plain
-    sampling, and training on plain samples, never met.
+    If the value is far above that of `evaluate`, prompts dominate the mean that neither `evaluate`
+    nor training has sampled.
     """
     grams, weights = stretched(law, seed, "stretched", count)
     found = weights * losses(layers.p, layers.q, grams, law)

@@ -1,9 +1,9 @@
-"""One layer of linear attention on in-context regression: its loss, its optimum, in closed form.
+"""One layer of linear attention for in-context regression: loss and optimum in closed form.
 
 The prediction is (1/n) sum_i y_i x_i^T A x_query with A (d, d): one step of gradient descent from
 w = 0, preconditioned by A. Its loss is E (prediction - <w, x_query>)^2 over sigma, task and noise
 of a `Prompts`; sigma and task need not commute. [ACDS23] gives the optimum for task = I and
-task = sigma^-1. `study` sets a numerical minimum and Monte Carlo beside, which samples S alone.
+task = sigma^-1. `study` compares it with a numerical minimum and with Monte Carlo over S.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from instances.limits import require_memory
 from instances.streams import generator
 
 Array = NDArray[np.float64]
-_SIMPLE = 10**6  # the largest denominator that a float64 is read back as
-_PLAIN = 1000  # that of a product of matrices, known to 1e-9 only
+_MAX_DENOMINATOR = 10**6  # the largest denominator of fractions that a float64 is read as
+_MAX_ROUNDED_DENOMINATOR = 1000  # the same for a product of matrices, known only to 1e-9
 
 
 def whitened(law: Prompts) -> Prompts:
@@ -33,7 +33,7 @@ def whitened(law: Prompts) -> Prompts:
 
 
 def spread(law: Prompts) -> float:
-    """Return t = (tr(sigma task) + noise^2) / n, what n points leave of a label's variance."""
+    """Return t = (tr(sigma task) + noise^2) / n, the variance of a label divided by n."""
     return (law.power + law.noise**2) / law.n
 
 
@@ -46,7 +46,7 @@ def moment(law: Prompts) -> Array:
 def loss(law: Prompts, a: Array) -> float:
     """Return L(A) = tr(A^T M A sigma) - 2 tr(sigma task sigma A) + tr(sigma task) for A (d, d).
 
-    Summed as bias and variance, whose terms are all at least 0, so nothing cancels.
+    The sum of bias and variance has only nonnegative terms, so nothing cancels.
 
     >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
     >>> loss(law, np.zeros((5, 5))), round(loss(law, optimum(law)) * 13, 12)
@@ -66,19 +66,19 @@ def gradient(law: Prompts, a: Array) -> Array:
 
 
 def eigenvalues(law: Prompts) -> Array:
-    """Return the eigenvalues kappa of sigma task, (d,), the largest first: L* depends on these."""
+    """Return the eigenvalues kappa of sigma task, (d,), the largest first; they determine L*."""
     tall = root(law.task, 0.5)
     return np.asarray(np.linalg.eigvalsh(tall @ law.sigma @ tall)[::-1])
 
 
 def optimum(law: Prompts) -> Array:
-    """Return A* = ((n+1)/n sigma + t task^-1)^-1, (d, d), symmetric: the one minimiser of L.
+    """Return A* = ((n+1)/n sigma + t task^-1)^-1, (d, d), symmetric: the unique minimiser of L.
 
     >>> optimum(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))[0].round(12).tolist()
     [0.769230769231, 0.0, 0.0, 0.0, 0.0]
     """
     tall = root(law.task, 0.5)
-    values, basis = np.linalg.eigh(tall @ law.sigma @ tall)  # no inverse of sigma or of the task
+    values, basis = np.linalg.eigh(tall @ law.sigma @ tall)  # without inverting sigma or the task
     turned = tall @ basis
     best = (turned / ((law.n + 1) / law.n * values + spread(law))) @ turned.T
     return np.asarray((best + best.T) / 2)
@@ -95,11 +95,11 @@ def least_loss(law: Prompts) -> float:
 
 
 def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
-    """Return the kappa as fractions where sigma and task are diagonal or inverse, else None.
+    """Return the kappa as fractions if sigma and task are diagonal or inverse, else None.
 
-    An entry of a law is read as the simplest fraction of a denominator up to 10^6 that rounds to
-    it, so 0.1 is 1/10, and None where it is not rational. sigma task = c I for other matrices is
-    read as a fraction of a denominator up to 1000, to within 1e-9.
+    Entries are read as the simplest fractions with a denominator up to 10^6 that round to them, so
+    0.1 is 1/10; if an entry is not rational, the result is None. For other matrices with
+    sigma task = c I, c is read as a fraction with a denominator up to 1000, to within 1e-9.
 
     >>> exact_eigenvalues(Prompts(n=20, sigma=np.diag([0.1, 2.0]), task=np.eye(2)))
     [Fraction(1, 10), Fraction(2, 1)]
@@ -112,15 +112,15 @@ def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
             return products
     if not law.isotropic:
         return None
-    # A task was inverted in float64: the level is what both were meant to multiply to. Of all
-    # numbers less than one in a thousand is this close to a fraction this simple.
+    # The inverse was computed in float64, and the level is the intended product. Less than one in a
+    # thousand of all numbers is so close to such a simple fraction.
     level = law.power / law.d
-    near = Fraction(level).limit_denominator(_PLAIN)
+    near = Fraction(level).limit_denominator(_MAX_ROUNDED_DENOMINATOR)
     return [near] * law.d if abs(float(near) - level) <= 1e-9 * level else None
 
 
 def exact_least(law: Prompts) -> Fraction | None:
-    """Return L* as a fraction where `exact_eigenvalues` and the noise are fractions, else None.
+    """Return L* as a fraction if `exact_eigenvalues` and the noise are fractions, else None.
 
     For task = sigma^-1 without noise it is d (d + 1) / (n + d + 1).
 
@@ -134,9 +134,10 @@ def exact_least(law: Prompts) -> Fraction | None:
 
 
 def exact_multipliers(law: Prompts) -> list[Fraction] | None:
-    """Return n kappa / ((n + 1) kappa + n t) as fractions: how much of a step each direction takes.
+    """Return n kappa / ((n + 1) kappa + n t) as fractions: the share of a step in each direction.
 
-    Where all are one number c, A* = c sigma^-1; n / (n + d + 1) for task = sigma^-1, no noise.
+    If all are the same number c, A* = c sigma^-1. Without noise, c = n / (n + d + 1) for
+    task = sigma^-1.
 
     >>> exact_multipliers(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)))
     [Fraction(20, 23), Fraction(20, 23)]
@@ -148,7 +149,7 @@ def exact_multipliers(law: Prompts) -> list[Fraction] | None:
 
 
 def _exact(law: Prompts) -> tuple[list[Fraction], Fraction] | None:
-    """Return kappa, and n t as the variance of a label, where both are fractions."""
+    """Return kappa and n t, the variance of a label, if both are fractions."""
     kappa, noise = exact_eigenvalues(law), simple(law.noise)
     if kappa is None or noise is None:
         return None
@@ -156,12 +157,12 @@ def _exact(law: Prompts) -> tuple[list[Fraction], Fraction] | None:
 
 
 def simple(value: float) -> Fraction | None:
-    """Return the simplest fraction that rounds to a float, of a denominator up to 10^6, or None.
+    """Return the simplest fraction with a denominator up to 10^6 that rounds to a float, or None.
 
     >>> simple(1 / 3), simple(2**0.5)
     (Fraction(1, 3), None)
     """
-    near = Fraction(value).limit_denominator(_SIMPLE)
+    near = Fraction(value).limit_denominator(_MAX_DENOMINATOR)
     return near if float(near) == value else None
 
 
@@ -170,13 +171,13 @@ def _roots(law: Prompts) -> tuple[Array, Array]:
     return root(law.sigma, 0.5), root(law.task, 0.5)
 
 
-_NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
-_CURVE = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of n, beside which the loss is shown
+_DEFAULT_NUMBERS = 1 << 23  # drawn for an estimate of no given samples: about a second
+_CURVE_FACTORS = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # factors of n for which the loss is shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Minimum:
-    """What L-BFGS ended with, from a random start: the least loss found, and its gradient."""
+    """The result of L-BFGS from a random start: the smallest loss found, and its gradient."""
 
     loss: float
     gradient: float  # largest entry, in whitened coordinates
@@ -197,14 +198,14 @@ class Sampled:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared(Sampled):
-    """A mean, and how many standard errors z it is above a value; None if samples are all alike."""
+    """A mean that is z standard errors above a value; z is None if all samples are equal."""
 
     z: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Direction:
-    """An eigendirection of sigma: its eigenvalue, and v^T A* v times it, 1 for sigma^-1."""
+    """An eigendirection v of sigma: the eigenvalue, and its product with v^T A* v."""
 
     eigenvalue: float
     multiplier: float
@@ -212,7 +213,7 @@ class Direction:
 
 @dataclass(frozen=True, kw_only=True)
 class AtLength:
-    """Least losses with n points: of one layer, closed form, and of the posterior mean."""
+    """The least losses for n points: one layer, in closed form, and the posterior mean."""
 
     n: int
     layer: float
@@ -220,11 +221,11 @@ class AtLength:
 
 
 class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
-    """What is known of one layer on a law of prompts. Losses are squared errors.
+    """Results for one layer on a law of prompts. Losses are squared errors.
 
-    best, least: A* and L*, closed form. exact_multiplier: c of A* = c sigma^-1, where it is that.
-    gradient: the largest entry at A*. kappa: eigenvalues of sigma task. turned: the share of A*
-    outside of the eigendirections of sigma, Frobenius norms.
+    best, least: A* and L* in closed form. exact_multiplier: c if A* = c sigma^-1. gradient: the
+    largest entry at A*. kappa: eigenvalues of sigma task. turned: the share of A* outside the
+    eigendirections of sigma, in Frobenius norms.
     """
 
     isotropic: bool
@@ -242,7 +243,7 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
 
 
 def numerical(law: Prompts, seed: int) -> Minimum:
-    """Minimise the closed-form loss over A (d, d) from a random start, knowing the gradient alone.
+    """Minimise the closed-form loss over A (d, d) from a random start, with its gradient.
 
     In the coordinates sigma^1/2 A sigma^1/2 the condition number is below n + 2, for any law.
     """
@@ -270,7 +271,7 @@ def integrated(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
 
 
 def compared(estimate: Sampled, value: float) -> Compared:
-    """Set an estimate beside a value."""
+    """Compare an estimate with a value."""
     exact = estimate.error <= 1e-12 * abs(estimate.mean)
     return Compared(**vars(estimate), z=None if exact else (estimate.mean - value) / estimate.error)
 
@@ -278,8 +279,8 @@ def compared(estimate: Sampled, value: float) -> Compared:
 def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
     """Estimate the loss of the posterior mean given the prompt, ridge regression: E tr(sigma P).
 
-    P = (task^-1 + n S / noise^2)^-1 is the posterior covariance; without noise it projects on
-    what n points do not span, and the loss is 0 from n = d on.
+    P = (task^-1 + n S / noise^2)^-1 is the posterior covariance. Without noise it projects onto the
+    complement of the span of n points, and the loss is 0 for n >= d.
     """
     tall = root(law.task, 0.5)
     values, basis = np.linalg.eigh(tall @ sample(law, seed, "one layer", samples) @ tall)
@@ -300,7 +301,7 @@ def _sampled(values: Array, seed: int) -> Sampled:
 def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
     """Collect closed forms, a numerical minimum and Monte Carlo of one layer.
 
-    samples: prompts of an estimate, at least 2; None for as many as take a second, 20000 at most.
+    samples: prompts of an estimate, at least 2; None for about a second, at most 20000.
 
     >>> found = study(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)), samples=100)
     >>> found.exact, found.gradient < 1e-9, abs(found.numerical.difference) < 1e-10
@@ -338,13 +339,13 @@ def _directions(law: Prompts, best: Array) -> tuple[list[Direction], float]:
     directions = [Direction(eigenvalue=v, multiplier=c) for v, c in pairs]
     off = inside - np.diag(kept)
     turned = float(np.linalg.norm(off) / np.linalg.norm(inside))
-    # Where sigma is a multiple of I its eigendirections are any.
+    # If sigma is a multiple of I, every direction is an eigendirection.
     return directions, 0.0 if turned < 1e-12 else turned
 
 
 def _curve(law: Prompts, samples: int, seed: int) -> list[AtLength]:
-    """Losses at shorter and longer prompts, with a tenth of the samples for each."""
-    lengths = sorted({min(MOST_N, max(1, round(law.n * factor))) for factor in _CURVE})
+    """Compute losses for shorter and longer prompts, with a tenth of the samples for each."""
+    lengths = sorted({min(MOST_N, max(1, round(law.n * factor))) for factor in _CURVE_FACTORS})
     curve = []
     for n in lengths:
         other = Prompts(n=n, sigma=law.sigma, task=law.task, noise=law.noise)
@@ -354,6 +355,6 @@ def _curve(law: Prompts, samples: int, seed: int) -> list[AtLength]:
 
 
 def _affordable(law: Prompts) -> int:
-    """As many prompts as can be drawn, and decomposed, in a second or so."""
+    """Return the number of prompts that can be drawn and decomposed in about a second."""
     draw = (law.n + 1) * law.d * (1 + law.d / 16)  # points are mixed column by column
-    return int(np.clip(_NUMBERS / (draw + 20 * law.d**2), 20, 20_000))
+    return int(np.clip(_DEFAULT_NUMBERS / (draw + 20 * law.d**2), 20, 20_000))

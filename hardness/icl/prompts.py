@@ -1,7 +1,8 @@
 """Prompts of in-context linear regression: n labelled points and a query, of one hidden task.
 
-x ~ N(0, sigma), w ~ N(0, task), y = <w, x> + noise * N(0, 1); a learner reads (x_1, y_1) .. (x_n,
-y_n) and x_{n+1}, and must say <w, x_{n+1}>. Covariances have names, or stand in files. [ACDS23]
+x ~ N(0, sigma), w ~ N(0, task), y = <w, x> + noise * N(0, 1). A learner reads (x_1, y_1) ..
+(x_n, y_n) and x_{n+1}, and must predict <w, x_{n+1}>. Covariances have names or are in files.
+[ACDS23]
 """
 
 import math
@@ -27,7 +28,7 @@ from instances.streams import BitStream, generator, key
 Array = NDArray[np.float64]
 MOST_D, MOST_N = 256, 1_000_000
 _MOST_TEXT = 1 << 24  # bytes of a covariance in a file
-_MOST_NUMBERS = 1 << 36  # drawn for one answer, a mixed one counted as 1 + d/16: ten minutes
+_MOST_NUMBERS = 1 << 36  # drawn for one result, mixed ones counted 1 + d/16 times: ten minutes
 _LARGEST_CONDITION = 1e12
 _FORMS = "identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy, .csv or .txt"
 
@@ -37,8 +38,8 @@ class DrawnPrompts:
     """Prompts: x (count, n+1, d), the query last; y (count, n); target (count,), w (count, d)."""
 
     x: Array
-    y: Array  # of the n points, with their noise
-    target: Array  # <w, x_{n+1}>, without
+    y: Array  # labels of the n points, with noise
+    target: Array  # <w, x_{n+1}>, without noise
     w: Array
 
     def __len__(self) -> int:
@@ -83,7 +84,7 @@ class Prompts:
 
     @classmethod
     def named(cls, d: int, n: int, sigma: str, task: str, noise: float, seed: int = 0) -> "Prompts":
-        """Read sigma and task by name; the task may be "inverse", that of sigma.
+        """Read sigma and task by name; the task "inverse" is the inverse of sigma.
 
         >>> Prompts.named(2, 20, "diag(1,4)", "inverse", 0.0).task.tolist()
         [[1.0, 0.0], [0.0, 0.25]]
@@ -122,7 +123,7 @@ class Prompts:
         return root(self.sigma, 0.5), root(self.task, 0.5)
 
     def draw(self, seed: int, axis: str, start: int, count: int) -> DrawnPrompts:
-        """Draw prompts start .. start+count-1 of a named stream, the same however it is cut."""
+        """Draw prompts start .. start+count-1 of a named stream; batches do not change them."""
         if start < 0 or count < 0:
             raise UsageError(f"prompts {start} .. +{count} asked for: both must be at least 0")
         wide, tall = self._roots
@@ -138,7 +139,7 @@ class Prompts:
 
 
 def _mix(z: ArrayLike, matrix: Array) -> Array:
-    """Multiply rows by a symmetric matrix, without BLAS: it rounds by the number of rows."""
+    """Multiply rows by a symmetric matrix, without BLAS: its rounding depends on the batch."""
     rows = np.asarray(z)
     out = rows[..., :1] * matrix[0]
     for j in range(1, len(matrix)):
@@ -223,7 +224,7 @@ def _rotated(values: list[float], d: int, seed: int) -> Array:
     return np.asarray((turned + turned.T) / 2)
 
 
-# How many numbers a form takes, None for d of them; the most that one may be; the matrix.
+# For each form: how many numbers it takes (None for d), their limit, the matrix.
 _MAKERS: dict[str, tuple[int | None, float, Callable[[list[float], int, int], Array]]] = {
     "identity": (0, math.inf, lambda given, d, seed: np.eye(d)),
     "diag": (None, math.inf, lambda given, d, seed: np.diag(given)),
@@ -245,18 +246,18 @@ Matrix = list[list[float]]
 
 
 class Study(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True, tag_field="kind"):
-    """A study of prompts of n points in dimension d; its kind, `icl optimum`, is its command."""
+    """A study of prompts of n points in dimension d; its kind, as `icl optimum`, is its command."""
 
     d: Count
     n: Count
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the fields as JSON."""
+        """Return the fields as JSON values."""
         return {"format": 1, **msgspec.to_builtins(self)}
 
     def _listed(self) -> Iterable[dict[str, Any]]:
-        """What the study is of, where that is several things."""
+        """The single results of a study that has several."""
         return ()
 
     def _rows(self) -> list[TableRow]:
@@ -275,6 +276,6 @@ class OfLaw(Study, frozen=True, kw_only=True):
 
 
 def of_law(law: Prompts) -> dict[str, Any]:
-    """Give what `OfLaw` says of a law."""
+    """Return the fields of `OfLaw` for a law."""
     found = {"d": law.d, "n": law.n, "noise": law.noise, "power": law.power}
     return {**found, "sigma": law.sigma.tolist(), "task": law.task.tolist()}

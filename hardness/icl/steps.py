@@ -1,22 +1,22 @@
-"""Layers whose matrices are multiples of the identity, their loss exactly; best steps, GD++.
+"""Layers whose matrices are multiples of the identity: exact losses, best steps, GD++.
 
-P_l = p_l I, Q_l = q_l I, sigma = task = I: all that happens to the prompt is a function of S. With
+P_l = p_l I, Q_l = q_l I, sigma = task = I: then layers change prompts by functions of S alone. With
 g_0 = 1, U_0 = 1, N_0 = 0, c_l = p_l q_l,
     N_{l+1} = N_l - q_l U_l g_l,  U_{l+1} = U_l (1 - q_l S g_l) = 1 + S N_{l+1},
     g_{l+1} = g_l (1 - c_l S g_l)^2,
-S g_l is the covariance of the points that enter layer l, U_L w the residual of the prediction and
-the loss is E tr U_L^2 + (s^2/n) E tr(S N_L^2). The last p has no influence. [ACDS23]
+S g_l is the covariance of the points that enter layer l, and U_L w is the residual of the
+prediction. The loss is E tr U_L^2 + (s^2/n) E tr(S N_L^2). The last p has no influence. [ACDS23]
 
-With all p = 0 the layers are steps of gradient descent: the residual is p(t) = prod_l (1 - a_l t),
-the loss d int p^2 + (s^2/n) ((p - 1)/t)^2 t dmu, mu the mean spectrum of S. Its minimum over the
-polynomials with p(0) = 1 is, with h = s^2 / n and pi the orthogonal polynomial of degree L for
-t dmu, p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = pi / pi(0).
+With all p = 0 the layers are steps of gradient descent. The residual is p(t) = prod_l (1 - a_l t),
+and the loss is d int p^2 + (s^2/n) ((p - 1)/t)^2 t dmu, where mu is the mean spectrum of S. Let
+h = s^2 / n, and let pi be the orthogonal polynomial of degree L for t dmu. The minimum over
+polynomials with p(0) = 1 is p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = pi / pi(0).
 
-With p_l that are not 0, layers that also move the points, it is GD++ [ACDS23, ONRSMZV23]: a
-polynomial in the scalars with many local minima. The search goes layer by layer: each of the best
-minima for L - 1 layers is given one more layer, at the front or at the back, and all of these
-starts descend on a Gauss rule that is exact for the degree of the loss. What is found is the best
-of these minima, not a proven minimum; its loss is then evaluated exactly.
+Layers with nonzero p_l also move the points; this is GD++ [ACDS23, ONRSMZV23]. Its loss is a
+polynomial in the scalars with many local minima. The search adds one layer at a time. Each of the
+best minima for L - 1 layers gets one more layer, at the front or at the back. From all these starts
+it descends on a Gauss rule that is exact for the degree of the loss. The result is the best of
+these minima, which is not proven to be global; its loss is then evaluated exactly.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,10 +35,11 @@ from hardness.icl.wishart import Array, gauss, loss_on, moments, monic, spectra
 from instances.errors import UsageError, require
 
 MOST_DEGREE, MOST_LAYERS, MOST_SCALARS = 100, 48, 4
-_KEPT, _SAME = 8, 1e-4  # minima kept of each depth; relative distance of losses told apart
-_FRONT = [(c, q) for c in (0.15, 0.3) for q in (0.4, 0.8, 1.6, 3.2)]
-_SHRINK = 1.8  # what a layer does to the spectrum that enters the next ones, roughly
-_BACK = (0.5, 1.0, 2.0)
+_KEPT_MINIMA = 8  # minima kept for each depth
+_SAME_LOSS = 1e-4  # relative difference below which losses are equal
+_FRONT_STARTS = [(c, q) for c in (0.15, 0.3) for q in (0.4, 0.8, 1.6, 3.2)]
+_SHRINK = 1.8  # roughly the factor by which a layer shrinks the spectrum of the next layers
+_BACK_FACTORS = (0.5, 1.0, 2.0)
 
 
 def degree(layers: int) -> int:
@@ -51,8 +52,8 @@ def exact_loss(
 ) -> Fraction:
     """Evaluate the loss of scalars p, q (L,) over n points in dimension d, as a rational.
 
-    The scalars are taken as the float64 that they are. Raises UsageError for more than 100 powers
-    of S.
+    The scalars are the exact values of their float64. Raises UsageError for a degree above 100 in
+    S.
 
     >>> str(exact_loss(20, 5, [0], [Fraction(10, 13)]))
     '15/13'
@@ -130,7 +131,7 @@ class Objective:
 
 
 def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tuple[float, Array]:
-    """Find a local minimum of the squared norm of a vector, by its slope too: value, place."""
+    """Find a local minimum of the squared norm of a vector, with its Jacobian: value, point."""
     from scipy.optimize import least_squares
 
     limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
@@ -144,27 +145,27 @@ def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tupl
 class Scalars:
     """Scalars p, q (L,) of layers, as float64, and their loss, an exact rational.
 
-    The last p has no influence and is 0. how: what a search did, and where the best came from.
+    The last p has no influence and is 0. origin: the number of starts, and the start of the best.
     """
 
     p: tuple[float, ...]
     q: tuple[float, ...]
     loss: Fraction
-    how: str = ""
+    origin: str = ""
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """The q: steps of gradient descent if all p are 0, the least first."""
+        """The q: steps of gradient descent if all p are 0, in ascending order."""
         return self.q
 
 
 @dataclass(frozen=True, kw_only=True)
 class BestSteps(Scalars):
-    """The best steps: their loss is `least` but for their rounding, if all roots are real.
+    """The best steps: their loss is `least` up to rounding, if all roots are real.
 
-    polynomial is the residual of least loss, coefficients from t^0 up, least its loss, both exact.
-    The steps are the inverses of its roots. With much noise some roots may not be real: then no
-    real steps reach least, and these are the best that were found.
+    polynomial: the residual of smallest loss, with exact coefficients from t^0 up. least: its exact
+    loss. The steps are the inverses of its roots. With strong noise some roots may not be real.
+    Then no real steps achieve `least`, and these are the best found.
     """
 
     polynomial: tuple[Fraction, ...]
@@ -173,7 +174,7 @@ class BestSteps(Scalars):
 
 
 def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
-    """Find the steps of least loss over n points in dimension d, label noise of deviation `noise`.
+    """Find the steps of least loss for n points in dimension d; noise: its standard deviation.
 
     Raises UsageError for layers outside of 1 .. 48.
 
@@ -205,7 +206,7 @@ def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Scalar
 
 
 def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
-    """Find the best step, the same in all layers, by all real zeros of the loss's slope."""
+    """Find the best step if all layers have the same, from all real zeros of the derivative."""
     _check(layers)
     h, mu = _ridge(n, noise), moments(n, d, 2 * layers)
     loss = [(-1) ** k * comb(2 * layers, k) * m for k, m in enumerate(mu)]
@@ -218,7 +219,7 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
 
 
 def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
-    """Return the steps of least largest residual on an interval [low, high], low > 0."""
+    """Return the steps that minimise the largest residual on an interval [low, high], low > 0."""
     _check(layers)
     require(0 < low <= high, f"an interval must have 0 < low <= high, got {low} to {high}")
     angles = [(2 * k + 1) * pi / (2 * layers) for k in range(layers)]
@@ -239,7 +240,7 @@ def _roots(polynomial: fmpq_poly) -> list[Any]:
 
 
 def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float]:
-    """Polish three starts: the real parts of complex steps, these moved apart, a common step."""
+    """Descend from three starts: real parts of complex steps, separated ones, a common step."""
     layers = len(steps)
     parts = np.array([a.real for a in steps])
     apart = parts + 0.1 * np.array([abs(a) * np.sign(a.imag) for a in steps])
@@ -280,15 +281,15 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     tried, minima = _search(n, d, layers, noise)
     best = minima[0]
     c, q = best.x[: layers - 1], best.x[layers - 1 :]
-    how = f"best of {tried} starts, {len(minima)} minima kept; from {best.start}"
+    origin = f"best of {tried} starts, {len(minima)} minima kept; from {best.start}"
     ps, qs = (*(c / q[:-1]).tolist(), 0.0), tuple(q.tolist())
     loss = exact_loss(n, d, ps, qs, noise)
-    return Scalars(p=ps, q=qs, loss=loss, how=how)
+    return Scalars(p=ps, q=qs, loss=loss, origin=origin)
 
 
 @lru_cache(maxsize=64)
 def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minimum]]:
-    """Return the number of starts and the distinct minima that were kept, the best first."""
+    """Return the number of starts, and the distinct minima kept, the best first."""
     if layers == 1:
         starts = [("one step", np.ones(1))]
     else:
@@ -302,7 +303,7 @@ def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minim
 
 
 def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
-    """Give each minimum one more layer, at the front and at the back."""
+    """Add one layer to each minimum, at the front and at the back."""
     starts = []
     for place, minimum in enumerate(minima, 1):
         layers = (len(minimum.x) + 1) // 2
@@ -310,21 +311,21 @@ def _deeper(minima: list[_Minimum]) -> list[tuple[str, Array]]:
         of = f"of minimum {place} for {layers} layers"
         front, behind = f"a layer in front {of}", f"a layer behind {of}"
         last = c[-1] if len(c) else 0.5
-        starts += [(front, np.r_[c0, _SHRINK * c, q0, _SHRINK * q]) for c0, q0 in _FRONT]
-        starts += [(behind, np.r_[c, f * last, q, 1.5 * f * q[-1]]) for f in _BACK]
+        starts += [(front, np.r_[c0, _SHRINK * c, q0, _SHRINK * q]) for c0, q0 in _FRONT_STARTS]
+        starts += [(behind, np.r_[c, f * last, q, 1.5 * f * q[-1]]) for f in _BACK_FACTORS]
     return starts
 
 
 def _distinct(minima: list[_Minimum]) -> list[_Minimum]:
     kept: list[_Minimum] = []
     for minimum in sorted(minima, key=lambda m: m.loss):
-        if not kept or minimum.loss > kept[-1].loss * (1 + _SAME):
+        if not kept or minimum.loss > kept[-1].loss * (1 + _SAME_LOSS):
             kept.append(minimum)
-    return kept[:_KEPT]
+    return kept[:_KEPT_MINIMA]
 
 
 MOST_CURVES = 20
-_NUMBERS = 1 << 27  # products of a sampled spectrum, all in all
+_MOST_PRODUCTS = 1 << 27  # products for all sampled spectra together
 _BINS = 80
 
 
@@ -343,7 +344,7 @@ class Descent(Solved, frozen=True, kw_only=True):
 
 
 class Best(Descent, frozen=True, kw_only=True):
-    """The best steps; exact and least: the loss of the best polynomial, its coefficients."""
+    """The best steps; exact, least: the loss of the best polynomial; polynomial: coefficients."""
 
     exact: str
     least: float
@@ -352,7 +353,7 @@ class Best(Descent, frozen=True, kw_only=True):
 
 
 class PlusPlus(Solved, frozen=True, kw_only=True):
-    """The best scalars of GD++ that were found, and how."""
+    """The best scalars of GD++ found; how: their origin."""
 
     p: list[float]
     q: list[float]
@@ -360,7 +361,7 @@ class PlusPlus(Solved, frozen=True, kw_only=True):
 
 
 class Density(msgspec.Struct, frozen=True, kw_only=True):
-    """A histogram of all eigenvalues but the 0 of n < d; heights are densities."""
+    """A histogram of all eigenvalues except the zeros for n < d; heights are densities."""
 
     edges: list[float]
     heights: list[float]
@@ -368,10 +369,10 @@ class Density(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exact(Study, frozen=True, kw_only=True, tag="icl steps"):
-    """The losses of 1, 2, .. layers by model; none: of predicting 0; floor: of the best predictor.
+    """The losses of 1, 2, .. layers by model. none: predicting 0. floor: the best predictor.
 
-    chebyshev: of the steps that are best on the bulk of the spectrum; limit: of the best steps
-    where n and d grow alike. Both are empty where they are not known.
+    chebyshev: steps that are best on the bulk of the spectrum. limit: the best steps if n and d
+    grow in proportion. Both are empty if they are unknown.
     """
 
     noise: float
@@ -403,10 +404,10 @@ def exact_curves(
 ) -> Exact:
     """Solve 1 .. `depth` layers, n points in dimension d: one step, best steps, GD++, references.
 
-    Losses are exact at the scalars given, and stand beside means over at most so many sampled
-    spectra as a second way; the floor, which no predictor beats, is sampled too if there is noise.
-    GD++ is solved for 4 layers at most; Chebyshev steps on the edges of the Marchenko-Pastur law
-    need d < n. progress is told of every number of layers. Raises UsageError for a depth outside of
+    Losses are exact for the scalars reported. Means over at most `samples` sampled spectra check
+    them independently. With noise the floor, the loss of the best predictor, is sampled too. GD++
+    is solved for at most 4 layers. Chebyshev steps on the edges of the Marchenko-Pastur law need
+    d < n. progress is called after every number of layers. Raises UsageError for a depth outside
     1 .. 20.
 
     >>> curves = exact_curves(20, 5, 2, samples=100)
@@ -426,7 +427,7 @@ def exact_curves(
         progress(1)
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
     bulk = [chebyshev_steps(layers, low, high) for layers in depths] if d < n else []
-    count = int(np.clip(_NUMBERS // (n * d * min(n, d) // 4 + 1), 2, samples))
+    count = int(np.clip(_MOST_PRODUCTS // (n * d * min(n, d) // 4 + 1), 2, samples))
     values, h = spectra(n, d, count, seed), noise**2 / n
 
     def losses(loss: Any, p: Any, q: Any) -> dict[str, float]:
@@ -439,7 +440,7 @@ def exact_curves(
 
     def scalar_record(scalars: Scalars) -> PlusPlus:
         p, q = list(scalars.p), list(scalars.q)
-        return PlusPlus(p=p, q=q, how=scalars.how, **losses(scalars.loss, p, q))
+        return PlusPlus(p=p, q=q, how=scalars.origin, **losses(scalars.loss, p, q))
 
     def best_record(steps: BestSteps) -> Best:
         both: Any = {"exact": str(steps.least), "least": float(steps.least), "real": steps.real}

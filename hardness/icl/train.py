@@ -1,4 +1,4 @@
-"""Training of L layers with full matrices by L-BFGS [LN89]; the loss by their number."""
+"""Training of L layers with full matrices by L-BFGS [LN89], and losses for each L."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -29,18 +29,21 @@ Free = Literal["q", "both"]
 Ending = Literal["converged", "steps spent", "no further descent", "diverged"]
 _ENDINGS: tuple[Ending, ...] = ("converged", "steps spent", "no further descent")  # by status
 Name = Literal["one step size", "optimal steps", "GD++ scalars", "trained, P = 0", "trained P, Q"]
-MOST_LAYERS = 8  # of curves
-_START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
-_FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
-_MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
-_MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
-_SCALAR: dict[Name, Kind]
-_SCALAR = {"one step size": "common", "optimal steps": "q", "GD++ scalars": "both"}
-_TRAINED: dict[Name, Free] = {"trained, P = 0": "q", "trained P, Q": "both"}
+MOST_LAYERS = 8  # layers of curves, at most
+_START_NORM = 0.1  # norm of columns of a random start, whitened; solutions have norms about 1
+_DEFAULT_SAMPLES = {
+    "q": 10_000,
+    "both": 3000,
+}  # Gram matrices: a descent of P takes 20 times the steps
+_MOST_PRODUCTS = 1 << 36  # products for a gradient, at most: one or two minutes
+_LBFGS_PAIRS = 20  # more than usual, because an evaluation costs far more than a pair
+_SCALAR_CURVES: dict[Name, Kind]
+_SCALAR_CURVES = {"one step size": "common", "optimal steps": "q", "GD++ scalars": "both"}
+_TRAINED_CURVES: dict[Name, Free] = {"trained, P = 0": "q", "trained P, Q": "both"}
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A point of a training curve: distances of the whitened matrices to multiples of I."""
+class CurvePoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A point of a training curve: loss, and distances of whitened matrices to multiples of I."""
 
     step: int
     loss: float
@@ -50,7 +53,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One descent: the loss on the fixed sample, and why it ended."""
+    """One descent: the loss on the fixed sample, and the reason for its end."""
 
     loss: float
     steps: int
@@ -59,19 +62,19 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
-    """An exact loss, and how it is known."""
+class ExactReference:
+    """An exact loss, and the method that computed it."""
 
     loss: float
     method: str
 
 
 class Trained(OfLaw, frozen=True, kw_only=True, tag="icl train"):
-    """The best of several descents by its training loss, judged on fresh Gram matrices.
+    """The best of several descents by training loss, evaluated on fresh Gram matrices.
 
-    layers: their number. samples: Gram matrices that it was trained on. q, p: whitened, p None if
-    it was 0, as are the distances to multiples of I; that of the last P, which moves nothing, is
-    left out. curve: of the best run.
+    layers: their number. samples: the number of Gram matrices in training. q, p: whitened; p is
+    None if it was 0, as are its distances to multiples of I. The last P has no influence, so its
+    distance is omitted. curve: that of the best run.
     """
 
     layers: Count
@@ -81,17 +84,17 @@ class Trained(OfLaw, frozen=True, kw_only=True, tag="icl train"):
     loss: Estimate
     rare: Rare
     training_loss: float
-    reference: Known | None
+    reference: ExactReference | None
     q: list[Matrix]
     p: list[Matrix] | None
     distance_q: list[float]
     distance_p: list[float] | None
-    curve: list[Mark]
+    curve: list[CurvePoint]
     runs: list[Run]
 
 
 def distance(matrix: Array) -> float:
-    """Measure how far a matrix is from a multiple of I: |M - (tr M/d) I|_F / |M|_F, in 0 .. 1.
+    """Return the distance of a matrix to multiples of I: |M - (tr M/d) I|_F / |M|_F, in 0 .. 1.
 
     >>> distance(2 * np.eye(3)), distance(np.diag([1.0, -1.0]))
     (0.0, 1.0)
@@ -115,13 +118,12 @@ def train(
 ) -> Trained:
     """Train L layers of full matrices from small random starts, Q alone (P = 0) or both.
 
-    L-BFGS on `samples` fixed Gram matrices (0: 10000 for Q alone, 3000 for both), at most `steps`
-    steps. whiten: descend in the coordinates sigma^{-1/2} x; the starts and the prompts
-    are the same either way. The loss comes from `fresh` Gram matrices of another stream. progress
-    is told of restarts * steps in all. Raises UsageError for numbers out of range, and for what
-    would take very long.
+    L-BFGS uses `samples` fixed Gram matrices (0: 10000 for Q alone, 3000 for both), and at most
+    `steps` steps. whiten: descend in the coordinates sigma^{-1/2} x; starts and prompts do not
+    depend on it. The loss comes from `fresh` Gram matrices of another stream. progress counts
+    restarts * steps in all. Raises UsageError for numbers out of range, and for very long runs.
     """
-    samples = samples or _FIXED[free]
+    samples = samples or _DEFAULT_SAMPLES[free]
     _check(layers=layers, samples=samples, steps=steps, restarts=restarts)
     products = samples * layers * law.d**3
     if products > _MOST_PRODUCTS:
@@ -145,7 +147,7 @@ def train(
         loss=evaluate(trained, sample(law, seed, "fresh", fresh), law, exact),
         rare=rare(trained, law, seed, fresh),
         training_loss=best.loss,
-        reference=Known(loss=exact.loss, method=exact.method) if exact else None,
+        reference=ExactReference(loss=exact.loss, method=exact.method) if exact else None,
         q=white.q.tolist(),
         distance_q=[distance(q) for q in white.q],
         curve=curve,
@@ -161,19 +163,19 @@ def _check(**counts: int) -> None:
 
 
 class _Descent:
-    """A parametrisation: flat vectors to layers, in the coordinates that are descended in."""
+    """A parametrisation of layers by flat vectors, in the coordinates of the descent."""
 
     def __init__(self, *, law: Prompts, free: Free, whiten: bool, seed: int, samples: int) -> None:
         self.law, self.free, self.seed = law, free, seed
         self.within = whitened(law) if whiten else law
-        narrow = root(law.sigma, -0.5) if whiten else np.eye(law.d)  # raw coordinates to these
+        narrow = root(law.sigma, -0.5) if whiten else np.eye(law.d)  # from raw coordinates to these
         self.grams = narrow @ sample(law, seed, "train", samples) @ narrow
         self.back = root(law.sigma, -1.0) if whiten else np.eye(law.d)  # for Layers.whitened
 
     def start(self, layers: int, restart: int) -> Array:
-        """Draw a small start: the same function of the prompts, whitened or not."""
+        """Draw a small start, which is the same function of prompts, whitened or not."""
         rng, d = generator(self.seed, "start", restart), self.law.d
-        p, q = rng.normal(0.0, _START / math.sqrt(d), (2, layers, d, d))
+        p, q = rng.normal(0.0, _START_NORM / math.sqrt(d), (2, layers, d, d))
         white = Layers(p=p, q=q)
         within = white if self.within is not self.law else white.whitened(root(self.law.sigma, -1))
         return self.flat(within.p, within.q)
@@ -195,26 +197,28 @@ class _Descent:
 
     def run(
         self, start: Array, steps: int, progress: Callable[[int], None]
-    ) -> tuple[Run, Layers, list[Mark]]:
-        """Descend once: what came of it, the layers in raw coordinates, the curve."""
+    ) -> tuple[Run, Layers, list[CurvePoint]]:
+        """Descend once; return the result, the layers in raw coordinates, and the curve."""
         from scipy.optimize import OptimizeResult, minimize
 
-        curve: list[Mark] = []
+        curve: list[CurvePoint] = []
 
         def mark(x: Array, loss: float) -> None:
             white = self.layers(x).whitened(self.within.sigma)
             p = [distance(m) for m in white.p[:-1]] if self.free == "both" else None
             q = [distance(m) for m in white.q]
-            curve.append(Mark(step=len(curve), loss=loss, q=q, p=p))
+            curve.append(CurvePoint(step=len(curve), loss=loss, q=q, p=p))
 
         def after(intermediate_result: OptimizeResult) -> None:
             progress(1)
             mark(np.array(intermediate_result.x), float(intermediate_result.fun))
 
         mark(start, self.slope(start)[0])
-        options: Any = {"maxiter": steps, "maxfun": 20 * steps + 20, "maxcor": _MEMORY}
+        options: Any = {"maxiter": steps, "maxfun": 20 * steps + 20, "maxcor": _LBFGS_PAIRS}
         options |= {"ftol": 1e-13, "gtol": 1e-11}
-        with np.errstate(over="ignore", invalid="ignore"):  # a first step too long is taken back
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # L-BFGS undoes a first step that is too long
             end = minimize(
                 self.slope, start, jac=True, method="L-BFGS-B", callback=after, options=options
             )
@@ -225,10 +229,10 @@ class _Descent:
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """The loss of one curve at one depth, and how it is known; error is None where it is exact.
+    """The loss of one curve at one depth, and its method; error is None if it is exact.
 
-    interval: 99 %. rare: the loss with rare prompts. distance: of the matrix Q_l that is furthest
-    from a multiple of I.
+    interval: with 99 % confidence. rare: the loss with rare prompts. distance: the largest distance
+    of a matrix Q_l to multiples of I.
     """
 
     name: Name
@@ -242,7 +246,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Curves(OfLaw, frozen=True, kw_only=True, tag="icl curves"):
-    """Points of all curves; the scalar ones are missing where nothing exact is known."""
+    """Points of all curves; scalar curves are missing if their exact losses are unknown."""
 
     points: list[Point]
 
@@ -262,19 +266,19 @@ def curves(
 ) -> Curves:
     """Compute the curves for 1 .. `depth` layers; training is L-BFGS from small random starts.
 
-    samples: as for `train`, 0 for its defaults. progress is told of 2 * depth * steps in all.
-    Raises UsageError for a depth outside of 1 .. 8, and for what `train` refuses.
+    samples: as in `train`, 0 for its defaults. progress counts 2 * depth * steps in all. Raises
+    UsageError for a depth outside 1 .. 8, and as `train` does.
     """
     if not 1 <= depth <= MOST_LAYERS:
         raise UsageError(f"layers must be between 1 and {MOST_LAYERS}, got {depth}")
     points = []
     chosen: Any = {"seed": seed, "samples": samples, "steps": steps, "fresh": fresh}
     for layers in range(1, depth + 1):
-        for name, kind in _SCALAR.items():
+        for name, kind in _SCALAR_CURVES.items():
             known = scalar_reference(law, layers, kind)
             if known is not None:
                 points.append(Point(name=name, layers=layers, loss=known.loss, method=known.method))
-        for name, free in _TRAINED.items():
+        for name, free in _TRAINED_CURVES.items():
             found = train(law, layers, free=free, progress=progress, **chosen)
             ended, loss = min(found.runs, key=lambda run: run.loss).ended, found.loss
             method = f"L-BFGS, {found.samples} samples ({ended}); {loss.samples} fresh"

@@ -23,7 +23,7 @@ from instances.streams import generator
 
 Array = NDArray[np.float64]
 MOST_SIZE, MOST_MOMENT = 1_000_000, 400
-_BLOCK = 1 << 22  # numbers drawn at a time
+_BLOCK = 1 << 22  # numbers drawn at once
 
 
 @lru_cache(maxsize=64)
@@ -60,7 +60,7 @@ class _Boxes:
         for b in range(1, j // 2 + 1):
             for c in range(j - 2 * b + 1):
                 if not (self.second[b] and self.column[c]):
-                    break  # more rows than n or d: this and all longer ones are 0
+                    break  # more rows than n or d: this term and those of more rows are 0
                 a = j - b - c
                 boxes = self.first[a] * self.second[b] * self.column[c]
                 # The product of (2 arm + leg + 1) (2 arm + leg + 2) over the boxes of (a, b, 1^c).
@@ -104,7 +104,7 @@ def monic(known: Sequence[fmpq], degree: int) -> fmpq_poly:
 
 @lru_cache(maxsize=64)
 def gauss(n: int, d: int, count: int) -> tuple[Array, Array]:
-    """Make the Gauss rule of the mean Wishart spectrum: nodes and weights, (count,) both. [GW69]
+    """Compute the Gauss rule of the mean Wishart spectrum: nodes and weights, (count,). [GW69]
 
     It is exact for polynomials of degree 2 count - 1, up to float64.
 

@@ -50,10 +50,8 @@ sys.path.append(sys.argv[1])
 from hardness.learners.child import main
 main(int(sys.argv[2]), json.loads(sys.argv[3]))
 """
-_END_SECONDS, _PRINTED_BYTES = (
-    10.0,
-    4096,
-)  # to end after it closed the connection; kept of its output
+_END_SECONDS = 10.0  # seconds to end after it closed the connection
+_PRINTED_BYTES = 4096  # bytes kept of its output
 _IDLE_CHILDREN = 4  # that wait to be used again
 _SYSTEM_PATHS = (
     "/usr",
@@ -204,8 +202,8 @@ def take_child(
 ) -> Child:
     """Give the child of this thread that served the same before, or start one.
 
-    file: the SHA-256 of the user's file, and folder where it stands; without them it serves the
-    learners of this package.
+    file: the SHA-256 of the user's file. folder: the folder of this file. Without them the child
+    serves the learners of this package.
     """
     owner = os.getpid(), threading.get_ident()  # a child ends with its thread
     confined = bool(folder) and sandboxed()

@@ -35,14 +35,10 @@ _OVERSAMPLE = {
 }  # cubic is exact from 1 on; softmax then is a ninth above the best fit
 _NOISE_RISK = 0.01  # the risk that label noise may add, relative to the labels' second moment
 _MOST_OVERSAMPLE = 1000.0  # for any noise
-_GROWTH, _MOST_GROWTH = (
-    1.25,
-    20.0,
-)  # steps and limit while the rank is too low, as boolean tokens repeat
-_BATCH_EXAMPLES, _BLOCK_NUMBERS = (
-    4096,
-    1 << 21,
-)  # examples drawn at once; numbers in a block of features
+_GROWTH = 1.25  # factor of each step while the rank is too low, as boolean tokens repeat
+_MOST_GROWTH = 20.0  # most examples, as a multiple of the fewest needed
+_BATCH_EXAMPLES = 4096  # examples drawn at once
+_BLOCK_NUMBERS = 1 << 21  # numbers in a block of features
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,10 +179,8 @@ class _Rows:
         def predict(x: NDArray[Any]) -> Array:
             out = np.array(self.family.known(x), np.float64)
             for start in range(0, len(x), _BATCH_EXAMPLES):
-                z, shape = (
-                    self._turned(x[start : start + _BATCH_EXAMPLES]),
-                    (-1, self.count, self.family.d),
-                )
+                z = self._turned(x[start : start + _BATCH_EXAMPLES])
+                shape = (-1, self.count, self.family.d)
                 out[start : start + _BATCH_EXAMPLES, : self.count] += fitted(z).reshape(shape)
             return out
 

@@ -41,24 +41,16 @@ from instances.spec import built_in, parse
 from instances.text import printable
 from instances.userfile import pickled
 
-_LOAD_SECONDS, _GRACE_SECONDS, _PREDICT_SECONDS = (
-    120.0,
-    2.0,
-    60.0,
-)  # to import; beyond the budget; to predict
+_LOAD_SECONDS = 120.0  # seconds to import
+_GRACE_SECONDS = 2.0  # seconds beyond the budget
+_PREDICT_SECONDS = 60.0  # seconds to predict
 _TABLE_NUMBERS = 1 << 20  # of a query's table in one message
 _MOST_NESTING = 6  # of the details that a user's learner reports
-_CLAIMABLE = (
-    *SPENT.values(),
-    Outcome.NO_CLAIM,
-    Outcome.STAGE_FAILED,
-)  # outcomes that a user's learner may report
+# The outcomes that a user's learner may report.
+_CLAIMABLE = (*SPENT.values(), Outcome.NO_CLAIM, Outcome.STAGE_FAILED)
 _M = TypeVar("_M", bound=Message)
-_SANDBOX_ERRORS = (
-    "FileNotFoundError",
-    "PermissionError",
-    "OSError",
-)  # errors that a sandbox may cause
+# The errors that a sandbox may cause.
+_SANDBOX_ERRORS = ("FileNotFoundError", "PermissionError", "OSError")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What all compiled loops use: how a loop is compiled, and the number of ones of a word."""
+"""Parts of all compiled loops: the compilation, prefetching, and counts of ones in a word."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ _intrinsic: Any = intrinsic  # numba supplies the first argument, which its own 
 def compiled(loop: Callable[..., Any]) -> Any:
     """Compile a loop at its first call for the types of the arguments, without the GIL.
 
-    What is compiled is kept on disk, if a folder can be written, and else for this process.
+    The compiled code is cached on disk, or only in this process if no folder can be written.
     """
     try:
         return njit(cache=True, nogil=True)(loop)
@@ -24,7 +24,7 @@ def compiled(loop: Callable[..., Any]) -> Any:
 
 
 def emit_fetch(builder: Any, place: Any) -> None:
-    """Emit that the line of the cache at an address will be read; any address may be given."""
+    """Emit a prefetch of the cache line at an address; any address is allowed."""
     byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
     prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
@@ -44,5 +44,5 @@ def popcount(typing: Any, word: Any) -> Any:
 
 @compiled
 def lowest_one(word: Any) -> Any:
-    """Return the place, 0 to 63, of the lowest one of a word that is not 0."""
+    """Return the position, 0 to 63, of the lowest one of a nonzero word."""
     return np.int64(popcount((word & (~word + np.uint64(1))) - np.uint64(1)))

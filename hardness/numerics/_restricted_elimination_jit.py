@@ -1,4 +1,4 @@
-"""The compiled trials of restricted elimination; imported where one is run, for numba."""
+"""The compiled trials of restricted elimination; imported only to run one, as numba is slow."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ def splitmix64(key: int, index: int) -> Any:
 
 @compiled
 def shuffle_first(order: Any, count: int, key: int) -> None:
-    """Put `count` random entries of an array first."""
+    """Move `count` random entries of an array to the front."""
     size = len(order)
     for i in range(count):
         word = splitmix64(key, i)
-        # Of 2^32 times the number that are left, 2^-32 of a choice is more likely: no matter here.
+        # The choice is not exactly uniform, but the difference of 2^-32 is harmless here.
         j = i + np.int64(((word >> np.uint64(32)) * np.uint64(size - i)) >> np.uint64(32))
         order[i], order[j] = order[j], order[i]
 
@@ -43,8 +43,8 @@ def run_trials(
     """Run trials start .. start+count-1, until one finds a secret that passes the check.
 
     words (N, words), bit j + 1 being a_j; codes (N,) uint8. A trial keeps some of the n
-    coordinates, solves as many equations, drawn at random, and passes where the solution has the
-    weight (0: any) and fails at most `limit` of the first `checked` equations. solutions (words,)
+    coordinates and solves as many random equations. It passes if the solution has the weight (0:
+    any) and violates at most `limit` of the first `checked` equations. solutions (words,)
     receives it. Returns the trial, or -1.
     """
     size, width = words.shape
@@ -82,7 +82,7 @@ def run_trials(
 def _eliminate(
     words: Any, codes: Any, mask: Any, key: int, order: Any, rows: Any, bits: Any, pivots: Any
 ) -> bool:
-    """Bring random equations in echelon form, until there are as many as unknowns."""
+    """Bring random equations into echelon form until there are as many as unknowns."""
     size, width = words.shape
     pivots[:] = -1
     rank, wanted = 0, len(rows)
@@ -119,7 +119,7 @@ def _eliminate(
 
 @compiled
 def _solve_echelon(mask: Any, rows: Any, bits: Any, pivots: Any, solution: Any) -> int:
-    """Solve equations in echelon form from the highest unknown down; returns the weight."""
+    """Solve equations in echelon form from the highest unknown down; return the weight."""
     width = len(mask)
     solution[:] = 0
     weight = 0

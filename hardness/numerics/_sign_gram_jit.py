@@ -1,4 +1,4 @@
-"""The compiled tiles of the Gram matrix of packed signs; imported where one is run, for numba.
+"""The compiled tiles of the Gram matrix of packed signs; imported only to run one.
 
 Words a, b of two rows are compared two at a time, x = a1 ^ b1 and y = a2 ^ b2, by a full adder with
 a bit o for each place: the number of ones of x, y and o is that of o ^ x ^ y and twice that of

@@ -1,4 +1,4 @@
-"""The compiled loops of searches through sparse vectors; imported where one is run, for numba."""
+"""The compiled loops of searches through sparse vectors; imported only to run one."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from hardness.numerics._numba import compiled, popcount
 
-AHEAD = 4  # samples whose sums are kept for a whole run of candidates
+AHEAD = 4  # samples whose sums are kept while the last place changes
 
 
 @compiled
@@ -48,7 +48,7 @@ def search_sums(
 
     columns: (values, n, N) uint32, values times columns mod q; ahead: (AHEAD, values, n), its first
     samples. best: cost, then places and digits of the best so far; replaced.
-    Returns how many places were done and how many candidates were tried.
+    Returns the numbers of places done and of candidates tried.
     """
     values, n, _ = columns.shape
     weight = len(places)
@@ -97,7 +97,7 @@ def _finish_sums(
     cost: Any,
     best: Any,
 ) -> None:
-    """Add up what all further samples cost, and keep the candidate where it is the best so far."""
+    """Add the costs of all further samples, and keep the candidate if it is the best so far."""
     places, digits = head
     weight = len(places)
     last = columns[v, j]
@@ -124,7 +124,7 @@ def search_parities(
 
     columns: (n, words) uint64, a bit for a sample; codes (words,); limits (words,), what the first
     words may differ by. best: differences, then the places, of the best so far; replaced.
-    Returns how many places were done and how many candidates were tried.
+    Returns the numbers of places done and of candidates tried.
     """
     n = len(columns)
     first = columns[:, 0].copy()
@@ -152,7 +152,7 @@ def search_parities(
 def _finish_parity(
     columns: Any, codes: Any, limits: Any, places: Any, j: int, differ: Any, best: Any
 ) -> None:
-    """Count the differences in all further words, and keep the candidate where it is the best."""
+    """Count the differences in all further words, and keep the candidate if it is the best."""
     for i in range(1, columns.shape[1]):
         word = codes[i] ^ columns[j, i]
         for k in range(len(places)):
@@ -249,7 +249,7 @@ def join_pairs(
 
 @compiled
 def _pair_cost(sums: Any, base: Any, tables: Any, rows: Any, limits: Any, keyed: int) -> Any:
-    """Add up the costs of a pair, the samples that made the key last; -1 above a limit."""
+    """Add the costs of a pair, with the samples of the key last; -1 above a limit."""
     many = len(base)
     cost, done = np.int64(0), 0
     for i in range(np.uint64(keyed), np.uint64(many)):

@@ -1,4 +1,4 @@
-"""The compiled passes of the Walsh-Hadamard transform; imported where one is run, for numba."""
+"""The compiled passes of the Walsh-Hadamard transform; imported only to run one."""
 
 from typing import Any
 

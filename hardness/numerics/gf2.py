@@ -1,4 +1,4 @@
-"""Linear systems over GF(2), packed 64 unknowns to a word, reduced as equations come in."""
+"""Linear systems over GF(2), packed 64 unknowns to a word, reduced with each new equation."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ class LinearSystem:
     def __init__(self, unknowns: int) -> None:
         """Start with no equation."""
         self.unknowns = unknowns
-        self._width = unknowns // 64 + 1  # one bit more: the right-hand side
+        self._width = unknowns // 64 + 1  # with one more bit for the right-hand side
         self._rows = np.zeros((0, self._width), np.uint64)
         self._pivots: list[int] = []
 
@@ -28,15 +28,15 @@ class LinearSystem:
         return len(self._pivots)
 
     def add_equations(self, rows: NDArray[np.uint64], bits: NDArray[np.uint8]) -> int:
-        """Add n equations, rows (n, words) and bits (n,); return how many contradict earlier ones.
+        """Add n equations, rows (n, words) and bits (n,); return the number of contradictions.
 
-        Bits of the rows beyond `unknowns` must be 0. A contradicting equation is left out. Takes
-        (rank + n) unknowns / 64 operations on words for each unit of rank before and after.
+        Bits of the rows beyond `unknowns` must be 0. An equation that contradicts earlier ones is
+        omitted. This takes (rank + n) unknowns / 64 operations on words for each unit of rank.
         """
         fresh = np.zeros((len(rows), self._width), np.uint64)
         fresh[:, : min(rows.shape[1], self._width)] = rows[:, : self._width]
         fresh[:, -1] |= bits.astype(np.uint64) << np.uint64(self.unknowns % 64)
-        # Reduce the new rows by the old pivots, each pivot's row being zero at all other pivots.
+        # Reduce the new rows by the old pivots; the row of a pivot is zero at all other pivots.
         for row, pivot in zip(self._rows, self._pivots, strict=True):
             fresh[_bits_at(fresh, pivot)] ^= row
         conflicts = 0
@@ -56,7 +56,7 @@ class LinearSystem:
         return conflicts
 
     def solution(self) -> NDArray[np.uint8]:
-        """Return the solution (unknowns,), free unknowns set to 0."""
+        """Return the solution (unknowns,) in which free unknowns are 0."""
         out = np.zeros(self.unknowns, np.uint8)
         out[self._pivots] = _bits_at(self._rows, self.unknowns)
         return out

@@ -1,6 +1,6 @@
 """Gram matrices of functions with values -1 and +1, from packed bits.
 
-Compiled at the first call, which takes some seconds, and kept on disk.
+The loops are compiled at the first call, which takes some seconds, and cached on disk.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from instances.errors import UsageError
 from instances.limits import require_memory
 from instances.tokens import words_per_token
 
-_SCRATCH = 1 << 19  # bytes of packed rows, more than are used
+_SCRATCH = 1 << 19  # bytes of packed rows, at most
 
 
 def add_sign_gram(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]) -> None:

@@ -1,11 +1,12 @@
 """Searches through all sparse vectors: one by one, or by meeting in the middle.
 
-One by one they are tried by their sums mod q, or, over GF(2), by packed bits; in the middle meet
-the sums of all vectors on some places, sorted, with those on the others.
+A search one by one uses sums mod q, or packed bits over GF(2). Meeting in the middle compares the
+sorted sums of all vectors on some coordinates with those on the other coordinates.
 
-A vector of weight w is its places with a value for each. All but the last place make a head, heads
-are numbered in the order of their places and then of their values, and one step of a search tries
-all vectors with a head. Compiled at first use, which takes some seconds, and kept on disk.
+A vector of weight w consists of its places and a value for each. All places but the last are its
+head. Heads are numbered in the order of their places and then of their values. One step of a search
+tries all vectors with one head. Loops are compiled at first use, which takes some seconds, and
+cached on disk.
 """
 
 import math
@@ -21,20 +22,20 @@ _NO_COST = np.int64(1) << 62
 
 @dataclass(frozen=True, kw_only=True)
 class CheapestVector:
-    """The cheapest vector that a search has met: places with the number of a value for each."""
+    """The cheapest vector of a search: its places, each with the index of a value."""
 
     cost: int
     entries: tuple[tuple[int, int], ...]
 
 
 class SparseSearch(Protocol):
-    """A search through the vectors of length n, entries one of `values` many or 0."""
+    """A search through vectors of length n; entries are 0 or one of `values` values."""
 
     n: int
     values: int
 
     def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
-        """Try the vectors with heads start .. start+count-1: how many, and the cheapest."""
+        """Try the vectors with heads start .. start+count-1; return how many, and the cheapest."""
 
 
 def count_heads(n: int, weight: int, values: int) -> int:
@@ -47,7 +48,7 @@ def count_heads(n: int, weight: int, values: int) -> int:
 
 
 def head_at(index: int, n: int, weight: int, values: int) -> tuple[list[int], list[int]]:
-    """Return places and values of a head: the index-th, ascending, in 0 .. n-2.
+    """Return places, ascending in 0 .. n-2, and values of the head of this index.
 
     >>> [head_at(i, 4, 3, 1)[0] for i in range(count_heads(4, 3, 1))]
     [[0, 1], [0, 2], [1, 2]]
@@ -69,10 +70,11 @@ def head_at(index: int, n: int, weight: int, values: int) -> tuple[list[int], li
 
 
 class ModularSearch:
-    """Vectors s by sum_i tables[rows[i], (shifts[i] + <a_i, s>) mod q], given up above limits[i].
+    """Tries vectors s; the cost is sum_i tables[rows[i], (shifts[i] + <a_i, s>) mod q].
 
-    columns: (values, n, N), the values times the columns of a, mod q; tables (rows, 2 q) uint16,
-    each row twice; rows, shifts, limits (N,), limits of the sums over the first samples.
+    A vector is dropped at sample i if its cost is above limits[i]. columns: (values, n, N), the
+    values times the columns of a, mod q. tables: (rows, 2 q) uint16, each row twice. rows, shifts,
+    limits: (N,).
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class ModularSearch:
         shifts: NDArray[np.int64],
         limits: NDArray[np.int64],
     ) -> None:
-        """Lay out the first samples for the inner loop; missing ones cost nothing."""
+        """Arrange the first samples for the inner loop; missing samples have cost 0."""
         from hardness.numerics._sparse_search_jit import AHEAD
 
         self.values, self.n, many = columns.shape
@@ -97,7 +99,7 @@ class ModularSearch:
         self._limits = np.pad(limits, (0, missing), mode="edge").astype(np.int64)
 
     def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
-        """Try the vectors with heads start .. start+count-1: how many, and the cheapest."""
+        """Try the vectors with heads start .. start+count-1; return how many, and the cheapest."""
         from hardness.numerics import _sparse_search_jit as compiled
 
         places, digits = map(_array, head_at(start, self.n, weight, self.values))
@@ -120,9 +122,10 @@ class ModularSearch:
 
 
 class ParitySearch:
-    """Parities by how many codes they differ from, given up above limits[i] after word i.
+    """Tries parities; the cost is the number of codes that differ.
 
-    columns: (n, words) uint64, a bit for a sample, codes (words,) uint64, limits (words,) int64.
+    A parity is dropped after word i if its cost is above limits[i]. columns: (n, words) uint64,
+    with a bit for each sample. codes: (words,) uint64. limits: (words,) int64.
     """
 
     values = 1
@@ -135,7 +138,7 @@ class ParitySearch:
         self._columns, self._codes, self._limits = columns, codes, limits
 
     def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
-        """Try the parities with heads start .. start+count-1: how many, and the nearest."""
+        """Try the parities with heads start .. start+count-1; return how many, and the nearest."""
         from hardness.numerics import _sparse_search_jit as compiled
 
         places = _array(head_at(start, self.n, weight, 1)[0])
@@ -148,7 +151,7 @@ class ParitySearch:
 
 
 def _cheapest(cost: int, places: Any, digits: Any) -> CheapestVector | None:
-    """What a compiled search has left in `best`, if any vector kept to the limits."""
+    """Read the result of a compiled search from `best`; None if all vectors were dropped."""
     entries = tuple(sorted(zip(places.tolist(), digits.tolist(), strict=True)))
     return None if cost == _NO_COST else CheapestVector(cost=int(cost), entries=entries)
 
@@ -162,7 +165,7 @@ def _array(values: list[int]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HalfSums:
-    """The sums mod q, at N samples, of all vectors of some weights on n places.
+    """The sums mod q, for N samples, of all vectors of given weights on n places.
 
     columns: (values, n, N) uint32, the values of an entry times the columns, reduced mod q.
     """
@@ -179,7 +182,7 @@ class HalfSums:
 
     @property
     def type(self) -> type[np.unsignedinteger]:
-        """The type of a sum: as narrow as q allows."""
+        """The narrowest type of sums for q."""
         return np.uint16 if self.q <= 1 << 16 else np.uint32
 
     def __len__(self) -> int:
@@ -204,7 +207,7 @@ class HalfSums:
         return out
 
     def entries(self, index: int) -> tuple[tuple[int, int], ...]:
-        """Return the places of vector `index`, each with the number of its value."""
+        """Return the places of vector `index`, each with the index of its value."""
         values, n, _ = self.columns.shape
         for weight, size in zip(self.weights, self.counts, strict=True):
             if index < size:
@@ -216,10 +219,10 @@ class HalfSums:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairFit:
-    """When sums explain samples: tables, rows, shifts, limits as in `ModularSearch`.
+    """The condition for a pair of sums; tables, rows, shifts, limits as in `ModularSearch`.
 
-    Sample i may be explained where shifts[i] plus the sum lies in width[rows[i]] numbers from
-    low[rows[i]] on, mod q; keys are made of the first `keyed` samples, in `buckets` parts of Z_q.
+    A sum can fit sample i if shifts[i] plus the sum is among the width[rows[i]] numbers from
+    low[rows[i]] on, mod q. Keys use the first `keyed` samples, and `buckets` parts of Z_q.
     """
 
     tables: NDArray[np.uint16]
@@ -233,10 +236,10 @@ class PairFit:
 
 
 class SortedSums:
-    """Sums (M, N), sorted by keys: the parts of Z_q in which the first few sums lie."""
+    """Sums (M, N), sorted by keys: the parts of Z_q that contain their first few entries."""
 
     def __init__(self, sums: Sums, fit: PairFit) -> None:
-        """Sort them: takes the memory of the sums once more, and 24 bytes for each."""
+        """Sort the sums; this takes their memory once more, and 24 bytes for each."""
         q = fit.tables.shape[1] // 2
         keys = np.zeros(len(sums), np.int64)
         for i in range(fit.keyed):
@@ -247,9 +250,9 @@ class SortedSums:
         self._sums, self._fit = sums[self._order], fit
 
     def cheapest_pair(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
-        """Try the pairs with sums left (L, N) that may fit: how many, and the indices of the best.
+        """Try pairs with sums left (L, N) that may fit; return their number and the best pair.
 
-        The pair is None if no pair keeps to the limits. Takes up to N steps a pair that is tried.
+        The pair is two indices, or None if all pairs were dropped. A pair takes up to N steps.
         """
         from hardness.numerics import _sparse_search_jit as compiled
 

@@ -1,6 +1,6 @@
 """The Walsh-Hadamard transform of long vectors, in place.
 
-Compiled at first use, which takes some seconds, and kept on disk.
+The loops are compiled at first use, which takes some seconds, and cached on disk.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ _KINDS = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32))
 def walsh_hadamard(values: NDArray[Any]) -> None:
     """Replace v by H v, H[i, j] = (-1)^popcount(i & j): (2^n,), or (rows, 2^n) row by row.
 
-    H is not normalised, so the transform twice is 2^n times the vector. The levels run from the
-    nearest pairs to the farthest, each entry one addition or subtraction a level: a result has the
-    same bits on every machine, whatever the steps. n 2^n additions a row, in one thread and in no
-    memory but the row's (a byte an entry of int32): for long rows about the time of five passes
-    over it. Takes float32, float64 and int32, n <= 26; raises UsageError for anything else, for
-    arrays not contiguous or not writable, and for an int32 row whose absolute values sum to 2^31 or
+    H is not normalised, so two transforms multiply the vector by 2^n. Levels go from the nearest
+    pairs to the farthest, with one addition or subtraction for each entry, so results have the same
+    bits on every machine. A row takes n 2^n additions in one thread. Only int32 needs further
+    memory, a byte for each entry. For long rows the time is about that of five passes over the row.
+    Accepts float32, float64 and int32, n <= 26. Raises UsageError for other arguments, for arrays
+    that are not contiguous or not writable, and for int32 rows whose absolute values sum to 2^31 or
     more, which could overflow.
 
     >>> values = np.array([1, 0, 2, 0], np.int32)

@@ -89,8 +89,7 @@ class Character(_FactorQuery):
 class Pool(_FactorQuery):
     """The correlational query: the label's factor times sign(sum_T chi_T(z)), T in `sets`.
 
-    It asks about many parities at once. Where the sum is 0 the query is 0, and where the label is
-    not open.
+    It asks about many parities at once. The query is 0 if the sum is 0 or z_0 = +1.
     """
 
     sets: tuple[Secret, ...]

@@ -1,4 +1,4 @@
-"""Learners that are not built in: what a user's object may be, how it is named and loaded."""
+"""Learners that users define: their kinds, names and loading."""
 
 from hardness.learners.plugins.estimator import Estimator
 from hardness.learners.plugins.load import Adapted, adapt, load, template

@@ -1,11 +1,11 @@
 """Anything with fit and predict as a learner: regressors and classifiers of scikit-learn.
 
-A classifier learns which level the unknown part of a label has; its guess is the expected factor
-g(z) less its public part, times one number c. Of held-out examples, c is least squares
-with one example more on which the guess is right, (sum s g + v) / (sum g^2 + v), v = mean s^2:
-a guess that is right everywhere has the same sum above and below, and c = 1 exactly; one that knows
-nothing has c near 0, so a risk of 1 and not 2; with flips it is near 1 - 2 eta, as E[Y|X] is; and
-where g is next to 0, or held-out examples are few, the added one keeps c finite and near 1.
+A classifier learns the level of the unknown part of a label. Its guess is c times g(z), the
+expected factor less its public part. c is fitted by least squares to held-out examples and one more
+example on which the guess is right: c = (sum s g + v) / (sum g^2 + v), v = mean s^2. For a guess
+that is always right, c = 1 exactly. For a useless guess c is near 0, so the risk is 1 and not 2.
+With flips of probability eta c is near 1 - 2 eta, like E[Y|X]. If g is near 0 or there are few
+held-out examples, the added example keeps c finite and near 1.
 """
 
 import copy
@@ -18,21 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.learners.learner import Failed, Outcome
-from hardness.learners.plugins.views import Data, Gathering, Predicts, checked, described
+from hardness.learners.plugins.views import Data, Gathering, PredictView, checked, described
 from hardness.learners.reduced import known_factor
 from instances.coded import Coded, require_coded
 from instances.errors import UsageError
 
 Array = NDArray[Any]
-_HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
+_HELD_OUT_EXAMPLES = (64, 10_000)  # at least and at most; a fifth of all examples in between
 
 
 @dataclass(frozen=True, eq=False)
 class Estimator(Gathering):
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
-    A classifier needs the view z, and holds out a fifth of its examples. The object itself is
-    never changed: a copy of it is fitted, every random_state in it that is None set from the
+    A classifier needs the view z, and holds out a fifth of its examples. The object itself is never
+    changed, as only a copy is fitted. Each random_state of the copy that is None is set by the
     learner's generator.
     """
 
@@ -53,21 +53,21 @@ class Estimator(Gathering):
             object.__setattr__(self, "view", "z")
 
     def make(self) -> Any:
-        """Copy the object, unfitted, or make one."""
+        """Return an unfitted copy of the object, or a new one."""
         if not fits(self.wrapped) or isinstance(self.wrapped, type):
             return self.wrapped() if callable(self.wrapped) else self.wrapped
         if _is_sklearn(self.wrapped):
             return sys.modules["sklearn.base"].clone(self.wrapped)
         return copy.deepcopy(self.wrapped)
 
-    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
-        """Fit a fresh object: a classifier to levels, a regressor to the labels."""
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[PredictView, dict[str, Any]]:
+        """Fit a new object: a classifier to levels, a regressor to labels."""
         estimator = seeded(self.make(), rng)
         if is_classifier(estimator):
             return _classify(estimator, data)
         try:
             return _fitted(estimator, data.x, data.y).predict, {}
-        except ValueError:  # its tags do not say whether a regressor takes many columns
+        except ValueError:  # tags do not state whether a regressor accepts several columns
             if data.y.ndim == 1 or not _is_sklearn(estimator):
                 raise
             from sklearn.multioutput import MultiOutputRegressor
@@ -76,10 +76,10 @@ class Estimator(Gathering):
             return each.fit(data.x, data.y).predict, {}
 
 
-def _classify(estimator: Any, data: Data) -> tuple[Predicts, dict[str, Any]]:
+def _classify(estimator: Any, data: Data) -> tuple[PredictView, dict[str, Any]]:
     family, codes = require_coded(data.family), data.codes
     assert codes is not None
-    least, most = _HELD_OUT
+    least, most = _HELD_OUT_EXAMPLES
     held = min(max(len(data) // 5, least), most, len(data) // 2)
     train = slice(0, len(data) - held)
     factor = _factor(estimator, data.x[train], codes[train], family)
@@ -93,7 +93,7 @@ def _classify(estimator: Any, data: Data) -> tuple[Predicts, dict[str, Any]]:
 
 
 def fitted_scale(guess: Array, right: Array) -> float:
-    """Compute c, at least 0, of a guess and what was right, both (n,).
+    """Compute c, at least 0, from guesses and right values, both (n,).
 
     >>> s = np.array([1.0, -1.0, -1.0])
     >>> fitted_scale(s, s), fitted_scale(-s, s), fitted_scale(0 * s, s)
@@ -105,9 +105,9 @@ def fitted_scale(guess: Array, right: Array) -> float:
 
 
 def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[Array], Array]:
-    """Fit on levels: the factor that is expected, by probabilities where there are any."""
+    """Fit levels; return the expected factor, from probabilities if the estimator has them."""
     classes = np.unique(codes)
-    if len(classes) == 1:  # which many classifiers refuse
+    if len(classes) == 1:  # many classifiers refuse a single class
         return lambda z: np.full(len(z), family.factors[classes[0]])
     fitted = _fitted(estimator, z, codes.astype(np.int64))
     if hasattr(fitted, "predict_proba"):
@@ -122,7 +122,7 @@ def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[
 
 
 def _fitted(estimator: Any, x: Array, y: Array) -> Any:
-    """Fit; what fit returns predicts, or the object itself if it returns nothing; raises Failed."""
+    """Fit; return the result of fit, or the object if that is None; raises Failed."""
     returned = estimator.fit(x, y)
     fitted = estimator if returned is None else returned
     if not callable(getattr(fitted, "predict", None)):
@@ -131,7 +131,7 @@ def _fitted(estimator: Any, x: Array, y: Array) -> Any:
 
 
 def seeded(estimator: Any, rng: np.random.Generator) -> Any:
-    """Set what is None of an object's random_state, and of all steps within it; gives it back."""
+    """Set random_state of an object and of all its steps, if it is None; return the object."""
     if not hasattr(estimator, "get_params"):
         if getattr(estimator, "random_state", 0) is None:
             estimator.random_state = int(rng.integers(1 << 31))
@@ -143,23 +143,22 @@ def seeded(estimator: Any, rng: np.random.Generator) -> Any:
 
 
 def fits(value: Any) -> bool:
-    """Return whether an object has fit, and predict or a class that gives it one after fit."""
-    return callable(getattr(value, "fit", None)) and _gives(value, "predict")
+    """Return whether an object has fit, and predict, perhaps only after fit."""
+    return callable(getattr(value, "fit", None)) and _has_method(value, "predict")
 
 
-def _gives(value: Any, name: str) -> bool:
+def _has_method(value: Any, name: str) -> bool:
     return callable(getattr(value, name, None)) or hasattr(type(value), name)
 
 
 def is_classifier(estimator: Any) -> bool:
-    """Return whether an object sorts into classes: as scikit-learn says of its own, else by what it
-    calls itself or predict_proba."""
+    """Return whether an object is a classifier: by scikit-learn, its own type, or predict_proba."""
     if _is_sklearn(estimator):
         return bool(sys.modules["sklearn.base"].is_classifier(estimator))
     kind = getattr(estimator, "_estimator_type", None)
-    return kind == "classifier" or (kind is None and _gives(estimator, "predict_proba"))
+    return kind == "classifier" or (kind is None and _has_method(estimator, "predict_proba"))
 
 
 def _is_sklearn(estimator: Any) -> bool:
-    base = sys.modules.get("sklearn.base")  # where it is not imported, nothing is of it
+    base = sys.modules.get("sklearn.base")  # without an import of sklearn it is not sklearn's
     return base is not None and isinstance(estimator, base.BaseEstimator)

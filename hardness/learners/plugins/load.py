@@ -1,6 +1,6 @@
-"""What a user's object may be, how it becomes a learner, and loading it: its code is executed here.
+"""Loading a user's object and adapting it to a learner: the user's code is executed here.
 
-Only a name that the user gave comes here, and in the end only in a process of its own.
+Only names that the user gave are loaded, and runs load them only in a separate process.
 """
 
 import functools
@@ -38,7 +38,7 @@ ALLOWED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Adapted:
-    """A user's object as a learner, `spec` as given; digest: the SHA-256 of its file, or None."""
+    """A user's object as a learner, with its spec; digest: the SHA-256 of its file, or None."""
 
     inner: Any = field(repr=False)
     name: str
@@ -49,7 +49,7 @@ class Adapted:
     digest: str | None = None
 
     def supports(self, family: Family) -> str | None:
-        """Ask the object, where it says; raises UsageError for an answer that is not text."""
+        """Call the object's `supports`, if it has one; raises UsageError for a bad answer."""
         ask = getattr(self.inner, "supports", None)
         found = ask(family) if ask else None
         if found is not None and not isinstance(found, str):
@@ -58,28 +58,28 @@ class Adapted:
         return found
 
     def warm_up(self, family: Family) -> None:
-        """Let the object import or compile what it needs, where it has anything of the kind."""
+        """Call the object's `warm_up`, if it has one, which imports or compiles."""
         if warm := getattr(self.inner, "warm_up", None):
             warm(family)
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Let the object learn; raises Failed where it gives no hypothesis.
+        """Let the object learn; raises Failed if it does not return a hypothesis.
 
-        Libraries use one thread, as in the processes of files: results then do not depend on cores.
-        Seconds begin when it has imported what it needs, as there.
+        Libraries use one thread, so that results do not depend on the number of cores. Seconds are
+        counted after imports. Both are the same in the separate processes of files.
         """
         if self.digest is not None:  # in such a process
-            return self._learned(self.inner.learn(oracle, rng))
+            return self._checked_hypothesis(self.inner.learn(oracle, rng))
         from threadpoolctl import ThreadpoolController
 
         self.warm_up(oracle.family)
         oracle.meter.restart()
         alone = ThreadpoolController().wrap(limits=1)
-        made = self._learned(alone(self.inner.learn)(oracle, rng))
+        made = self._checked_hypothesis(alone(self.inner.learn)(oracle, rng))
         return replace(made, predict=alone(made.predict))
 
     @staticmethod
-    def _learned(result: Any) -> Hypothesis:
+    def _checked_hypothesis(result: Any) -> Hypothesis:
         if isinstance(result, Hypothesis):
             return result
         if not callable(result) or isinstance(result, type):
@@ -101,12 +101,12 @@ def load(text: str) -> Learner:
 
 
 def _with_parameters(value: Any, text: str, where: str) -> Any:
-    """Give a class, a factory or a function its parameters; what has none is left as it is."""
+    """Pass parameters to a class, a factory or a function; return other objects unchanged."""
     if isinstance(value, Function) and text:
         return replace(value, wrapped=_with_parameters(value.wrapped, text, where))
     if inspect.isclass(value) and is_readable(value):
         example = f"{where.replace(': ', ':')}:key=value,..."
-        return _called(value, where, **arguments(value, text, where, example))
+        return _call(value, where, **arguments(value, text, where, example))
     if not text:
         return value
     if not inspect.isclass(value) and not inspect.isroutine(value):
@@ -117,11 +117,11 @@ def _with_parameters(value: Any, text: str, where: str) -> Any:
     parameters = keyword_arguments(value, text, where, 2 if learns else 0)
     if learns:
         return functools.update_wrapper(functools.partial(value, **parameters), value)
-    return _called(value, where, **parameters)
+    return _call(value, where, **parameters)
 
 
 def adapt(value: Any, where: str) -> Learner:
-    """Make a learner of a user's object; `where` names it in messages; raises UsageError.
+    """Convert a user's object to a learner; `where` names it in messages; raises UsageError.
 
     >>> def nothing(x, y):
     ...     return lambda x: 0.0 * x
@@ -130,16 +130,16 @@ def adapt(value: Any, where: str) -> Learner:
     """
     if isinstance(value, Adapted):
         return cast(Learner, value)
-    found = _known(value, where)
+    found = _adapter_of(value, where)
     if found is None and callable(value):
-        found = _known(_called(value, where), where)
+        found = _adapter_of(_call(value, where), where)
     if found is None:
         raise UsageError(f"{where} is {described(value)}: needed is {ALLOWED}")
-    return cast(Learner, _adapted(found, where))
+    return cast(Learner, _checked_adapter(found, where))
 
 
-def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
-    """Call a class or function of a user; raises UsageError, for arguments that lack by name."""
+def _call(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
+    """Call a user's class or function; raises UsageError, with the names of missing arguments."""
     lacking = [name for name in needs(value) if name not in arguments]
     if lacking:
         what = f"{where}, {described(value)}, needs {', '.join(lacking)}"
@@ -148,8 +148,8 @@ def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
         return value(**arguments)
 
 
-def _known(value: Any, where: str) -> Any:
-    """Make an object with learn(oracle, rng) of what needs no call to be known; None else."""
+def _adapter_of(value: Any, where: str) -> Any:
+    """Return an object with learn(oracle, rng) if `value` can be used without a call, else None."""
     if is_module(value) and (inspect.isclass(value) or not hasattr(value, "learn")):
         lacking = needs(value) if inspect.isclass(value) else []
         if len(lacking) not in (0, 2):
@@ -159,7 +159,7 @@ def _known(value: Any, where: str) -> Any:
             )
         return Module(value)
     if inspect.isclass(value):
-        return None  # its instance is what counts
+        return None  # its instance is adapted
     if hasattr(value, "learn"):
         return value
     if fits(value):
@@ -169,8 +169,8 @@ def _known(value: Any, where: str) -> Any:
     return None
 
 
-def _adapted(value: Any, where: str) -> Adapted:
-    """Check what an object says of itself and fill in the rest."""
+def _checked_adapter(value: Any, where: str) -> Adapted:
+    """Check an object's attributes, and use defaults for missing ones."""
     learn = value.learn
     require(callable(learn), f"{where}: learn is {described(learn)}, not learn(self, oracle, rng)")
     try:
@@ -182,21 +182,21 @@ def _adapted(value: Any, where: str) -> Adapted:
         pass  # compiled
     if not callable(getattr(value, "supports", len)):
         raise UsageError(f"{where}: supports is not a function: supports(self, family) is needed")
-    says: dict[str, Any] = {"name": type(value).__name__, "access": "examples", "revision": 1}
-    says["about"] = first_line(value) or "a learner of your own"
-    for what, default in says.items():
+    attributes: dict[str, Any] = {"name": type(value).__name__, "access": "examples", "revision": 1}
+    attributes["about"] = first_line(value) or "a learner of your own"
+    for what, default in attributes.items():
         if (found := getattr(value, what, None)) is None:
             continue
         if type(found) is not (kind := type(default)):
             raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
-        says[what] = found
-    if (access := says["access"]) not in get_args(Access):
+        attributes[what] = found
+    if (access := attributes["access"]) not in get_args(Access):
         raise UsageError(f"{where}: access={access!r}: one of {', '.join(get_args(Access))}")
-    return Adapted(inner=value, spec=says["name"], **says)
+    return Adapted(inner=value, spec=attributes["name"], **attributes)
 
 
 def template(name: str, file: str = "my_learner.py") -> str:
-    """Write a commented file with a learner of a name in it; raises UsageError for no name.
+    """Return a commented file with a learner of this name; raises UsageError for a bad name.
 
     >>> "def mine(z, s):" in template("mine")
     True

@@ -28,17 +28,17 @@ from instances.lazy import require_extra
 Array = NDArray[Any]
 Details = dict[str, Any]
 Batches = Iterator[tuple[Array, Array]]
-_AT_ONCE = 4096  # rows in a prediction, and examples held out, at most
-_LOOKS = 50  # at the held-out examples, in all steps
+_BATCH_ROWS = 4096  # rows of a prediction at once; also the most examples held out
+_EVALUATIONS = 50  # evaluations on the held-out examples in a run
 
 
 def minibatches(oracle: ExampleOracle, view: View, size: int, rng: np.random.Generator) -> Batches:
-    """Give fresh examples while there are any, then those again, in rounds; raises Spent."""
+    """Yield new examples while there are any, then the same again in rounds; raises Spent."""
     fresh = list[tuple[Array, Array]]()
     try:
         while True:
             part = gather(oracle, view, size)
-            if len(part):  # some are open in the view
+            if len(part):  # the view contains at least one
                 fresh.append((part.x.astype(np.float32), part.y.astype(np.float32)))
                 yield fresh[-1]
     except Spent as spent:
@@ -55,16 +55,17 @@ def minibatches(oracle: ExampleOracle, view: View, size: int, rng: np.random.Gen
 class Module(Viewed):
     """Trains a torch module: an object, a class, or a function make(inputs, outputs) or make().
 
-    In tokens, the default view, it takes (n, k, d) and gives (n, k, d); inputs and outputs are both
-    d. They are d - 1 and 1 in z, n and 1 in samples, k d and k d in flat. An object is a
-    pattern: copied, all its parameters drawn anew, those of a module without `reset_parameters` as
-    the weights of a linear layer are. With warm_start its weights are where training begins.
+    In the default view, tokens, the module maps (n, k, d) to (n, k, d); inputs and outputs are both
+    d. They are d - 1 and 1 in z, n and 1 in samples, k d and k d in flat. An object is a pattern:
+    it is copied, and all its parameters are drawn anew. Modules without `reset_parameters` get
+    weights like those of a linear layer. With warm_start training starts from the weights given.
 
-    optimizer: of the parameters; None is AdamW with `rate` and no weight decay. schedule: of the
-    optimizer; None is CosineAnnealingLR over all steps. Training ends when the held-out loss,
-    relative to knowing the family alone, has not fallen for `patience` steps, or is below `target`
-    if labels have no noise. callback: called with step, training loss and held-out loss. A module
-    with a method `layer()` that gives theta and w, (m, d, d) each, hands its heads back.
+    optimizer: a function of the parameters; None means AdamW with `rate` and no weight decay.
+    schedule: a function of the optimizer; None means CosineAnnealingLR over all steps. Training
+    ends when the held-out loss, relative to the family's baseline, has not decreased for `patience`
+    steps. It also ends when the loss is below `target`, if labels have no noise. callback: called
+    with step, training loss and held-out loss. If the module has a method `layer()` that returns
+    theta and w, (m, d, d) each, the hypothesis has these heads.
     """
 
     kind: ClassVar[str] = "a torch module"
@@ -94,21 +95,21 @@ class Module(Viewed):
         require(0 < self.rate <= 100, f"rate must be above 0 and at most 100, got {self.rate}")
 
     def warm_up(self, family: Family) -> None:
-        """Import torch and make a first step, in which it imports more, before seconds begin."""
+        """Import torch and make a first step, which imports more, before seconds are counted."""
         torch = require_extra("torch", self.name)
         number = torch.ones(1, device=self._device(torch), requires_grad=True)
         number.sum().backward()
         torch.optim.AdamW([number]).step()
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Make the module, train it on minibatches of the oracle, complete what it predicts."""
+        """Make the module, train it on minibatches of the oracle, and convert its predictions."""
         torch = require_extra("torch", self.name)
         family, view, device = oracle.family, self.view or "tokens", self._device(torch)
         left = (oracle.meter.budget.examples or sys.maxsize) - oracle.meter.examples
-        held = gather(oracle, view, min(_AT_ONCE, left // 10)) if left >= 10 else None
-        if not held:  # too few, or none is open in the view
+        held = gather(oracle, view, min(_BATCH_ROWS, left // 10)) if left >= 10 else None
+        if not held:  # too few examples, or none in the view
             raise Spent("examples")
-        # The generator of all of torch is put back: other learners of the process draw from it.
+        # The global generator of torch is restored: other learners of the process use it.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(1 << 62)))
             net = self._module(torch, held).to(device)
@@ -121,7 +122,7 @@ class Module(Viewed):
         if best is None:
             reason = {} if outcome else {"reason": DIVERGED}
             return nothing(family, outcome or Outcome.STAGE_FAILED, **details, **reason)
-        with suppress(UsageError):  # it is no attention layer
+        with suppress(UsageError):  # it is not an attention layer
             layer = AttentionLayer.from_torch(best) if view == "tokens" else None
         heads = {"layer": layer if layer and layer.d == family.d else None, "model": best}
         predict = completed(family, view, predictor(best))
@@ -136,7 +137,7 @@ class Module(Viewed):
         return torch.device(self.device.replace("auto", "cuda" if usable else "cpu"))
 
     def _module(self, torch: Any, held: Data) -> Any:
-        """Make the module and run it once: lazy layers learn their sizes; raises UsageError."""
+        """Make the module and call it once to set sizes of lazy layers; raises UsageError."""
         outputs = held.y.shape[-1] if held.y.ndim > 1 else 1
         if isinstance(self.wrapped, torch.nn.Module):
             net = copy.deepcopy(self.wrapped)
@@ -152,7 +153,7 @@ class Module(Viewed):
             made = predict(x)
             fits, gives = made.shape in (y.shape, (*y.shape, 1)), f"it gives {made.shape}"
         except (RuntimeError, ValueError, IndexError, TypeError, AssertionError) as error:
-            gives = " ".join(f"{type(error).__name__}: {error}".split()) + _place(error)
+            gives = " ".join(f"{type(error).__name__}: {error}".split()) + _line_of_error(error)
         require(
             fits,
             f"{name} does not map {x.shape} to {y.shape} ({gives}): make it of that "
@@ -165,8 +166,8 @@ class Module(Viewed):
         return net
 
     def _train(self, torch: Any, net: Any, held: Data, batches: Batches) -> tuple[Any, Details]:
-        """Train: a copy of the module at its best, None if it diverged, and numbers to keep."""
-        from tqdm import tqdm  # which other learners do without
+        """Train; return a copy of the best module, None if it diverged, and the details."""
+        from tqdm import tqdm  # other learners do not need this import
 
         parameters = [p for p in net.parameters() if p.requires_grad]
         adam = partial(torch.optim.AdamW, lr=self.rate, weight_decay=0.0)
@@ -175,12 +176,12 @@ class Module(Viewed):
         schedule = (self.schedule or cosine)(optimizer)
         family, predict, device = held.family, predictor(net), parameters[0].device
         noisy = getattr(family, "error_rate", family.noise) or not family.noise_known
-        scale = float(((held.y - held.known) ** 2).mean()) or 1.0
+        scale = float(((held.y - held.baseline) ** 2).mean()) or 1.0
         kept: Any = None
         best, gained, step, rows, outcome = np.inf, 0, 0, 0, None
         curve = list[list[float | None]]()
         try:
-            # As tqdm is used: a bar on a terminal, nothing in a log or a child process.
+            # disable=None shows a bar on a terminal only, not in a log or a child process.
             for step in tqdm(range(1, self.steps + 1), self.name, leave=False, disable=None):
                 x, y = (torch.from_numpy(part).to(device) for part in next(batches))
                 rows += len(y)
@@ -189,7 +190,7 @@ class Module(Viewed):
                 loss.backward()
                 optimizer.step()
                 schedule.step()
-                if step % max(1, self.steps // _LOOKS) and step < self.steps:
+                if step % max(1, self.steps // _EVALUATIONS) and step < self.steps:
                     continue
                 missed = predict(held.x).reshape(held.y.shape) - held.y
                 trained, error = loss.item() / scale, float((missed**2).mean()) / scale
@@ -204,15 +205,15 @@ class Module(Viewed):
         except Spent as spent:
             outcome = SPENT[spent.resource]
         least = None if kept is None else best
-        counted = {"outcome": outcome, "steps": step, "trained_on": rows}  # each as often as seen
+        counted = {"outcome": outcome, "steps": step, "trained_on": rows}  # rows count repetitions
         return kept, counted | {"held_out_error": least, "curve": curve}
 
 
 def redraw(torch: Any, net: Any) -> None:
-    """Draw all parameters anew, inner modules first, as those that hold them have the last word.
+    """Draw all parameters anew, inner modules first, so that outer modules can change them.
 
-    Of modules without a `reset_parameters`: as torch draws the weights of a linear layer, uniform
-    within the root of one over their inputs. Those that are constant stay.
+    For modules without `reset_parameters` the weights are drawn as in a linear layer of torch:
+    uniform up to one over the root of the number of inputs. Constant parameters are kept.
     """
     for part in reversed(list(net.modules())):
         if reset := getattr(part, "reset_parameters", getattr(part, "_reset_parameters", None)):
@@ -224,17 +225,17 @@ def redraw(torch: Any, net: Any) -> None:
 
 
 def forward(net: Any, x: Any) -> Any:
-    """Call a module; one of torch's MultiheadAttention as self-attention."""
+    """Call a module; MultiheadAttention is called as self-attention."""
     return net(x, x, x, need_weights=False)[0] if hasattr(net, "in_proj_weight") else net(x)
 
 
 def predictor(net: Any) -> Callable[[Array], Array]:
-    """Evaluate a module in float32, a few rows at a time: (n, ...) -> (n, ...)."""
+    """Evaluate a module in float32, in batches of rows: (n, ...) -> (n, ...)."""
     torch = sys.modules["torch"]
 
     def predict(x: Array) -> Array:
         device = next(iter(net.parameters()), torch.zeros(())).device
-        rows = torch.from_numpy(x.astype(np.float32)).to(device).split(_AT_ONCE)
+        rows = torch.from_numpy(x.astype(np.float32)).to(device).split(_BATCH_ROWS)
         with torch.no_grad():
             return np.asarray(torch.cat([forward(net.eval(), part) for part in rows]).cpu())
 
@@ -242,14 +243,16 @@ def predictor(net: Any) -> Callable[[Array], Array]:
 
 
 def is_module(value: Any) -> bool:
-    """Return whether an object is a torch module, or a class of such."""
-    nn = getattr(sys.modules.get("torch"), "nn", None)  # where it is not imported, nothing is of it
+    """Return whether an object is a torch module or a class of torch modules."""
+    nn = getattr(
+        sys.modules.get("torch"), "nn", None
+    )  # without an import of torch there are no modules
     kind = value if inspect.isclass(value) else type(value)
     return nn is not None and issubclass(kind, nn.Module)
 
 
-def _place(error: BaseException) -> str:
-    """Name the last line of a user's file that an error passed; nothing if it passed none."""
+def _line_of_error(error: BaseException) -> str:
+    """Name the last line of a user's file in an error's traceback, if there is one."""
     for step in reversed(traceback.extract_tb(error.__traceback__)):
         if "site-packages" not in step.filename and step.filename != __file__:
             return f", in line {step.lineno} of {Path(step.filename).name}"

@@ -1,9 +1,9 @@
-"""What a user's learner sees of examples, and how its predictions become labels.
+"""The views in which a user's learner sees examples, and its predictions as labels.
 
-tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. z, of Coded
-families: z (n, d-1) of +-1, float64, and s (n,), the factor of the label less what everyone knows
-of it, of the open examples alone. samples, of families with linear_forms: a (n, family.n) and b
-(n,), the code of the label, int64, of the open examples alone.
+tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. z, for Coded families:
+z (n, d-1) of +-1, float64, and s (n,), the factor of the label less its public part. samples, for
+families with linear_forms: a (n, family.n) and b (n,), the code of the label, int64. The views z
+and samples contain only informative examples.
 """
 
 import inspect
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from hardness.oracles import ExampleOracle  # which loads what answers queries
 
 View = Literal["tokens", "flat", "z", "samples"]
-DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how many
-_NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
+DEFAULT_EXAMPLES = 10_000  # if neither the learner nor the budget has a number
+_BATCH_NUMBERS = 1 << 21  # numbers of tokens that are drawn, or predicted, at once
 
 Array = NDArray[Any]
-Predicts = Callable[[Array], Any]  # rows of a view's x -> rows of its y
+PredictView = Callable[[Array], Any]  # rows of a view's x -> rows of its y
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Data:
     """Examples in a view: x and y with the rows along the first axis, codes of the view z.
 
-    outcome: what ended the drawing early, but for their end. drawn: examples, of which the view may
-    show some alone.
+    outcome: the reason for an early end, None if only the examples ended. drawn: the number of
+    examples, some of which the view may omit.
     """
 
     family: Family
@@ -57,8 +57,8 @@ class Data:
         return len(self.y)
 
     @property
-    def known(self) -> Array:
-        """What everyone knows of y: errors are divided by its own, to be on a risk's scale."""
+    def baseline(self) -> Array:
+        """The public part of y; errors relative to its own are comparable to risks."""
         if self.view == "z":
             return np.zeros_like(self.y)
         if self.view == "samples":
@@ -71,13 +71,12 @@ class Data:
 class Viewed:
     """A learner that sees examples in a view, and predicts in it.
 
-    wrapped: what learns. view: z where the family has it, else flat, unless it is said. name:
-    that of what is given, or of its class, unless it is said. Raises UsageError for a view that
-    there is not.
+    wrapped: the object that learns. view: by default z if the family has it, else flat. name: by
+    default that of the object or of its class. Raises UsageError for a view that does not exist.
     """
 
     access: ClassVar[Access] = "examples"
-    kind: ClassVar[str]  # what it is, of an object that does not say
+    kind: ClassVar[str]  # the text for objects without a docstring
 
     wrapped: Any
     view: View | None = None
@@ -92,11 +91,11 @@ class Viewed:
 
     @property
     def about(self) -> str:
-        """The first line of what it says of itself."""
+        """The first line of the object's docstring."""
         return first_line(self.wrapped) or self.kind
 
     def supports(self, family: Family) -> str | None:
-        """Families that have its view."""
+        """Families that have the view."""
         coded, forms = isinstance(family, Coded), family.linear_forms
         lacking = {"z": "" if coded else "coded", "samples": "" if forms else "linear_forms"}
         offer = lacking.get(self.view or "")
@@ -105,7 +104,7 @@ class Viewed:
 
 @dataclass(frozen=True, eq=False)
 class Gathering(Viewed, ABC):
-    """A learner that gathers all its examples before it fits, or `examples` of them."""
+    """A learner that draws all its examples, or `examples` of them, before it fits."""
 
     examples: int | None = None
 
@@ -115,7 +114,7 @@ class Gathering(Viewed, ABC):
             raise UsageError(f"examples must be an integer of at least 1, got {self.examples!r}")
 
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
-        """Draw the examples, fit, complete the predictions to labels."""
+        """Draw the examples, fit, and convert predictions to labels."""
         family = oracle.family
         view: View = self.view or ("z" if isinstance(family, Coded) else "flat")
         data = gather(oracle, view, self.examples)
@@ -131,8 +130,8 @@ class Gathering(Viewed, ABC):
         return Hypothesis(predict=predict, outcome=data.outcome, details=details | more)
 
     @abstractmethod
-    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
-        """Learn from at least one example: rows of x -> rows of y, and numbers worth keeping."""
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[PredictView, dict[str, Any]]:
+        """Learn from at least one example: rows of x -> rows of y, and numbers for the details."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +157,7 @@ class Function(Gathering):
             what = described(self.wrapped)
             raise UsageError(f"Function takes a function learn(x, y), got {what}")
 
-    def fit(self, data: Data, rng: np.random.Generator) -> tuple[Predicts, dict[str, Any]]:
+    def fit(self, data: Data, rng: np.random.Generator) -> tuple[PredictView, dict[str, Any]]:
         """Call the function."""
         third = (rng,) if takes_rng(self.wrapped) else ()
         predict = self.wrapped(data.x, data.y, *third)
@@ -171,7 +170,7 @@ class Function(Gathering):
 def function(
     *, view: View = "tokens", examples: int | None = None
 ) -> Callable[[Callable[..., Any]], Function]:
-    """Decorate a function learn(x, y) to be a learner that sees a view of its choice.
+    """Decorate a function learn(x, y): it becomes a learner with the given view.
 
     >>> @function(view="z", examples=500)
     ... def linear(z, s):
@@ -184,9 +183,9 @@ def function(
 
 
 def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
-    """Draw at most so many examples in a view; None: the budget's, 10 000 where it has no limit.
+    """Draw at most so many examples in a view; None: the budget's, or 10 000 without a limit.
 
-    Takes what is there where the budget ends before; raises Spent where there is nothing.
+    If the budget ends earlier, it returns the examples drawn; raises Spent if there are none.
     """
     family, limit = oracle.family, oracle.meter.budget.examples
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
@@ -197,11 +196,11 @@ def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
     used, outcome = 0, None
     while used < wanted:
         try:
-            drawn = oracle.draw(min(wanted - used, max(1, _NUMBERS // (family.k * family.d))))
+            drawn = oracle.draw(min(wanted - used, max(1, _BATCH_NUMBERS // (family.k * family.d))))
         except Spent as spent:
             if not used:
                 raise
-            # A learner that took all examples there are is judged by the risk.
+            # If only the examples ended, the risk decides about the run.
             outcome = SPENT[spent.resource] if spent.resource != "examples" else None
             break
         used += len(drawn)
@@ -217,7 +216,7 @@ def _arrays_of_view(drawn: Examples, view: View) -> tuple[Array, ...]:
     if view == "flat":
         return flat(drawn.x), flat(drawn.y)
     if view == "samples":
-        from instances.samples import samples  # which reads files of many kinds
+        from instances.samples import samples  # a module that imports readers of files
 
         seen = samples(drawn)
         return seen.a, seen.codes
@@ -226,12 +225,12 @@ def _arrays_of_view(drawn: Examples, view: View) -> tuple[Array, ...]:
 
 
 def flat(x: Array) -> NDArray[np.float64]:
-    """Put the tokens of an example behind each other: (n, k, d) -> (n, k d), float64."""
+    """Concatenate the tokens of each example: (n, k, d) -> (n, k d), float64."""
     return x.reshape(len(x), x.shape[1] * x.shape[2]).astype(np.float64)
 
 
-def completed(family: Family, view: View, predict: Predicts) -> Predict:
-    """Make a prediction in a view one of labels (n, k, d), in batches, which may raise Failed."""
+def completed(family: Family, view: View, predict: PredictView) -> Predict:
+    """Convert a prediction in a view to labels (n, k, d), in batches; these may raise Failed."""
     if view == "z":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
     if view == "samples":
@@ -247,8 +246,10 @@ def completed(family: Family, view: View, predict: Predicts) -> Predict:
     return batched(labels)
 
 
-def _of_samples(family: Family, z: NDArray[np.float64], predict: Predicts) -> NDArray[np.float64]:
-    """Make predictions of b, between codes too, those of the factor less its public part: (n,)."""
+def _of_samples(
+    family: Family, z: NDArray[np.float64], predict: PredictView
+) -> NDArray[np.float64]:
+    """Convert predictions of b, also fractional ones, to the factor less its public part: (n,)."""
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     a = (family.linear_forms or family.refuse("linear_forms")).vectors(tokens.pack(x))
@@ -258,11 +259,11 @@ def _of_samples(family: Family, z: NDArray[np.float64], predict: Predicts) -> ND
     return factor - known_factor(family, z)
 
 
-def batched(predict: Predicts) -> Predict:
-    """Evaluate a prediction of labels on a bounded number of examples at once."""
+def batched(predict: PredictView) -> Predict:
+    """Evaluate predictions of labels in batches of bounded size."""
 
     def batches(x: Array) -> Array:
-        rows = max(1, _NUMBERS // max(1, x.shape[1] * x.shape[2]))
+        rows = max(1, _BATCH_NUMBERS // max(1, x.shape[1] * x.shape[2]))
         parts = [x[i : i + rows] for i in range(0, max(1, len(x)), rows)]
         return np.concatenate([checked(predict(part), part.shape) for part in parts])
 
@@ -270,14 +271,14 @@ def batched(predict: Predicts) -> Predict:
 
 
 def checked(values: Any, shape: tuple[int, ...]) -> Array:
-    """Return what a user's function gave as an array of real numbers of a shape; raises Failed.
+    """Convert the result of a user's function to a real array of this shape; raises Failed.
 
-    A column (n, 1) passes for (n,). Values that are not finite pass: the judge refuses them.
+    A column (n, 1) is accepted as (n,). Values may be infinite or NaN: the judge refuses these.
 
     >>> checked([[1], [2]], (2,)).tolist()
     [1, 2]
     """
-    if hasattr(values, "detach"):  # a torch tensor that may still carry its gradient
+    if hasattr(values, "detach"):  # a torch tensor that may have a gradient
         values = values.detach().cpu()
     try:
         array = np.asarray(values)
@@ -297,7 +298,7 @@ def _invalid(subject: str, shape: tuple[int, ...]) -> Failed:
 
 
 def described(value: Any) -> str:
-    """Return what an object is, in a few words: a class and a function by their names."""
+    """Describe an object in a few words: a class or function by its name."""
     if inspect.isclass(value):
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
@@ -309,30 +310,30 @@ def described(value: Any) -> str:
 
 
 def first_line(value: Any) -> str:
-    """Return the first line of an object's own docstring, or nothing."""
+    """Return the first line of an object's docstring, or an empty string."""
     lines = (getattr(value, "__doc__", None) or "").strip().splitlines()
     return lines[0].strip()[:200] if lines else ""
 
 
 def takes_examples(value: Callable[..., Any]) -> bool:
-    """Return whether a function can be called as f(x, y), or f(x, y, rng), and needs both."""
+    """Return whether a function has two or three required arguments: x, y and perhaps rng."""
     return 2 <= len(needs(value)) <= 3
 
 
 def takes_rng(value: Callable[..., Any]) -> bool:
-    """Return whether the third argument is needed, or is named rng."""
+    """Return whether the third argument is required, or has the name rng."""
     places = _positional(value)
     return len(needs(value)) == 3 or (len(places) > 2 and places[2].name == "rng")
 
 
 def needs(value: Callable[..., Any]) -> list[str]:
-    """Name the positional arguments that must be given; those of *args are none."""
+    """Return the names of the required positional arguments, without *args."""
     return [p.name for p in _positional(value) if p.default is inspect.Parameter.empty]
 
 
 def _positional(value: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         found = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError):  # compiled functions that do not say
+    except (TypeError, ValueError):  # compiled functions without a signature
         return []
     return [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

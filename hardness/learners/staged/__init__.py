@@ -1,7 +1,7 @@
-"""Chen and Li's learner in six stages, one file a stage: each a function from records to a record.
+"""Chen and Li's learner in six stages: each is a file with a function from records to a record.
 
-Eigenvectors (`span`) stand in place of the paper's convex body, and a projection and a polish are
-outside of its theorem; `mode=paper` has the body itself (`paper.py`).
+Eigenvectors (`span`) replace the paper's convex body. The projection and the polish are not part of
+the theorem. `mode=paper` uses the convex body itself (`paper.py`).
 
     moment → agreement → refine → hull → span → net → project → polish
 

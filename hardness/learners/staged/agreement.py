@@ -1,10 +1,10 @@
-"""Stage 2: how far the heads agree on each row, judged by a common attention pattern. [CL24]
+"""Stage 2: how closely the heads agree on each row, measured by a common pattern. [CL24]
 
-Where all heads attend by the same weights v, the row is y = v^T X W with W = sum_i W_i; so every
-row is fitted by the best v that sums to one, and what is left over measures the disagreement.
+If all heads attend with the same weights v, the row is y = v^T X W with W = sum_i W_i. So every row
+is fitted by the best v that sums to one, and the residual measures the disagreement.
 
-Takes examples and an estimate of the sum; returns patterns and residuals of all rows. The theorem
-has this stage.
+Takes examples and an estimate of the sum; returns patterns and residuals of all rows. This stage is
+part of the theorem.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from hardness.learners.fitting import Array, Data, pieces
 
-_BINS = 40  # of a histogram of the residuals
-_BATCH_BYTES = 1 << 20  # what a core's cache holds
+_BINS = 40  # bins in the histogram of residuals
+_BATCH_BYTES = 1 << 20  # bytes that fit into a core's cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Agreement:
     """Patterns (n, k, k) whose rows sum to one, and relative residuals (n, k) of every row.
 
-    scale: root mean square of ||(X_j - X_l) W||, which the residuals are divided by.
+    scale: the root mean square of ||(X_j - X_l) W||; the residuals were divided by it.
     """
 
     patterns: Array
@@ -31,7 +31,7 @@ class Agreement:
     scale: float
 
     def histogram(self, accepted: float) -> dict[str, Any]:
-        """Return that of log10 of the residuals, and the largest one that was accepted."""
+        """Return the histogram of log10 of the residuals, and the largest accepted residual."""
         logs = np.log10(np.maximum(self.residuals, 1e-18))
         counts, edges = np.histogram(logs, bins=_BINS)
         drawn = {"log10_edges": edges.tolist(), "counts": counts.tolist()}
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places (i, j) of the `count` smallest entries of a matrix, in no special order.
+    """Return the indices (i, j) of the `count` smallest entries of a matrix, in any order.
 
     >>> [place.tolist() for place in smallest(np.array([[3.0, 1.0], [0.0, 2.0]]), 1)]
     [[1], [0]]
@@ -53,8 +53,9 @@ def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.in
 def agreement(w: Array, data: Data) -> Agreement:
     """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
 
-    A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
-    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant.
+    A row's pattern equals that of scipy.optimize.lsq_linear under the constraint sum(v) = 1. If
+    tokens coincide, it is the solution nearest to uniform. Memory beyond the result is bounded by a
+    constant.
 
     >>> x = np.random.default_rng(0).normal(size=(5, 2, 3))
     >>> y = np.array([[0.25, 0.75], [0.5, 0.5]]) @ x
@@ -74,7 +75,7 @@ def agreement(w: Array, data: Data) -> Agreement:
 
 
 def _fit(w: Array, x: Array, y: Array) -> tuple[Array, Array, float]:
-    """Patterns, residual norms, and the sum of squares of the centred X W."""
+    """Compute patterns, residual norms, and the sum of squares of the centred X W."""
     n, k, d = x.shape
     z = (x.reshape(-1, d) @ w).reshape(n, k, d)
     mean = z.mean(axis=1, keepdims=True)
@@ -82,7 +83,7 @@ def _fit(w: Array, x: Array, y: Array) -> tuple[Array, Array, float]:
     target = y - mean
     gram = z @ z.swapaxes(1, 2)
     traces = np.trace(gram, axis1=1, axis2=2)
-    # The all-ones direction carries the constraint; the small ridge serves coinciding tokens.
+    # The all-ones direction enforces the constraint; the small ridge is for equal tokens.
     size = (traces / k + (1e-14 * traces.mean() or 1.0))[:, None, None]
     gram += size * (np.full((k, k), 1 / k) + 1e-13 * np.eye(k))
     excess = np.linalg.solve(gram, z @ target.swapaxes(1, 2)).swapaxes(1, 2)

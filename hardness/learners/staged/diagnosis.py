@@ -1,8 +1,8 @@
-"""Whether the stages stand on firm ground, from data alone: signals with thresholds and advice.
+"""Whether the results of the stages can be trusted: signals with thresholds and advice.
 
-The reports of runs print them, and a page counts them. The thresholds lie between what random
-layers give (1 to 4 heads, 2 to 4 tokens, d from 8 to 32) and what layers give on which the stages
-fail: parities, W_i = +-W, too few examples. A signal is left out if its stage did not run.
+Signals use the data alone. Reports of runs print them, and an HTML page counts them. The thresholds
+separate random layers (1 to 4 heads, 2 to 4 tokens, d from 8 to 32) from layers on which the stages
+fail: parities, W_i = +-W, too few examples. A signal is omitted if its stage did not run.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ import numpy as np
 
 from hardness.learners.fitting import StageFailed, StageReport
 
-# Gaps fall short with few examples too: where the hold-out error is below this one, the stages
-# after them have proved them good enough.
+# Gaps are also small with few examples. If the hold-out error is below this limit, the later stages
+# have shown that the gap was large enough.
 _SOLVED = 1e-3
 _NOISE_LEFT = 0.02
 _RISK = 0.1
@@ -36,14 +36,16 @@ _ADVICE = {
     "error over linear": "little is explained beyond what a linear map of the tokens explains; "
     + _NOISE,
 }
-_UNSURE = "the error is below the limit, but too few examples are held out to be sure: give more"
+_UNCERTAIN_ADVICE = (
+    "the error is below the limit, but too few examples are held out to be sure: give more"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """One number seen by a stage, its threshold, whether it is flagged, one sentence of advice.
+    """One number of a stage, its threshold, whether it is flagged, and a sentence of advice.
 
-    moot: it would be flagged, but does not count because the held-out error is small all the same.
+    moot: it exceeds the threshold, but is not flagged because the held-out error is small.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Signal:
     moot: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON-able values, an infinite number as None."""
+        """Return the fields as JSON values, with None for infinite numbers."""
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
             for key, value in asdict(self).items()
@@ -71,12 +73,12 @@ def diagnose(
     noise: float = 0.0,
     heads: int = 0,
 ) -> tuple[Signal, ...]:
-    """Judge the reports of a run; the last report of a stage counts.
+    """Derive the signals from the reports of a run; the last report of each stage counts.
 
-    k: number of tokens; error: relative, of the best layer on the hold-out; upper: what it is at
-    most, with confidence; failed: the stage that ended the run early; noise: standard deviation of
-    the label noise if it is known (its share of the hold-out error is then no fault); heads: the
-    number of heads if it was fixed: then no gap has to show it.
+    k: the number of tokens. error: the relative error of the best layer on the hold-out. upper: an
+    upper confidence bound of this error. failed: the stage that ended the run early. noise: the
+    standard deviation of the label noise if it is known; its share of the hold-out error is then
+    ignored. heads: the number of heads if it was fixed; then a gap is not needed.
 
     >>> [signal.name for signal in diagnose([], k=2) if signal.flagged]
     ['hold-out error']
@@ -85,7 +87,7 @@ def diagnose(
     square = seen.get("label_square", 0.0)
     share = noise**2 / square if square else 0.0
     left, most = _without_noise(error, share), _without_noise(upper, share)
-    # Noise blurs a gap without harm if next to nothing else is left over.
+    # Noise makes a gap smaller, which is harmless if hardly any other error remains.
     solved = left <= max(_SOLVED, min(share / 10, _NOISE_LEFT))
     signals: list[Signal] = []
 
@@ -94,7 +96,7 @@ def diagnose(
         signals.append(
             Signal(
                 name=name, value=value, threshold=threshold, flagged=beyond and not moot,
-                advice=_UNSURE if unsure else _ADVICE[name], moot=beyond and moot,
+                advice=_UNCERTAIN_ADVICE if unsure else _ADVICE[name], moot=beyond and moot,
             )
         )  # fmt: skip
 
@@ -110,7 +112,7 @@ def diagnose(
     elif failed:
         add("stages", 1.0, 0.0, beyond=True)
     add("hold-out error", most, _RISK, not most <= _RISK)
-    if "linear" in seen:  # with a large linear part an error says little of the rest
+    if "linear" in seen:  # with a large linear part the error hardly measures the rest
         linear = _without_noise(seen["linear"], share)
         ratio = most / linear if linear else np.inf
         add("error over linear", ratio, _RISK, not ratio <= _RISK, solved)
@@ -118,5 +120,5 @@ def diagnose(
 
 
 def _without_noise(error: float, share: float) -> float:
-    """A relative error without the share of noise in the labels; infinite if all is noise."""
+    """Subtract the share of label noise from a relative error; infinite if labels are noise."""
     return max(error - share, 0.0) / (1 - share) if share < 1 else float("inf")

@@ -1,11 +1,10 @@
-"""Stages 2 and 4: affine constraints on the Theta_i where all heads agree, and a point near them.
+"""Stages 2 and 4: affine constraints on all Theta_i from rows where the heads agree. [CL24]
 
-Where every head attends from token a with the same weights v, every Theta_i satisfies
-X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l: the affine hull of the Theta_i does.
-[CL24]
+If every head attends from token a with the same weights v, every Theta_i satisfies
+X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l. So does the affine hull of the Theta_i.
 
-Takes patterns and residuals of all rows; returns constraints and the point near the hull of least
-norm. The theorem has the constraints, with a tolerance in place of weights, and a convex body.
+Takes patterns and residuals of all rows; returns constraints and the point of least norm near the
+hull. The theorem has the constraints, with a tolerance instead of weights, and a convex body.
 """
 
 from dataclasses import dataclass, replace
@@ -19,28 +18,28 @@ from hardness.learners.fitting import Array, Data, Result, StageFailed, pieces, 
 from hardness.learners.staged.agreement import Agreement, smallest
 from hardness.learners.staged.refine import Refined
 
-# Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
-# d^2 is the cost of a product.
+# Beyond this dimension no stage makes a matrix (d*d, d*d), and there are fewer constraints: a
+# product costs their number times d^2.
 MATRIX_D = 32
 # Below this weight the logarithm of an estimated pattern is too noisy.
 _MIN_WEIGHT = 0.02
-# The residual below which rows count alike is this quantile of the residuals that are taken.
-_FLOOR = 0.01
+# Rows with residuals below this quantile of the residuals used have equal weights.
+_FLOOR_QUANTILE = 0.01
 _ROUNDING = 1e-8
-_SAME = 1e-9  # relative: tokens nearer than this are one
+_SAME_TOKENS = 1e-9  # relative distance below which tokens are the same
 _BATCH_BYTES = 1 << 23
 _RIDGE = 1e-4
-ACCURACY = 1e-4  # what is left is far below the error of the constraints
-_STEPS = 1000  # 50 to 300 are the rule
+ACCURACY = 1e-4  # far below the error of the constraints
+_STEPS = 1000  # usually 50 to 300
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Constraints:
     """R constraints left_r Theta right_r^T = b_r, from rows of the smallest residuals.
 
-    left, right: (R, d). b, weights, residuals: (R,). The standard deviation of b_r is taken as
-    1/weights_r, up to a common factor: a least squares problem has its rows multiplied by weights.
-    rows: the number of rows of the data that they are from.
+    left, right: (R, d). b, weights, residuals: (R,). The standard deviation of b_r is 1/weights_r
+    up to a common factor, so least squares multiplies rows by weights. rows: the number of rows of
+    the data that the constraints come from.
     """
 
     left: Array
@@ -65,7 +64,7 @@ class Constraints:
         return float(np.sum(self.weights**2 * np.prod(list(squares), axis=0)))
 
     def operator(self) -> LinearOperator:
-        """Return the map of vec(Theta) to weights_r left_r Theta right_r^T, without its matrix."""
+        """Return the map vec(Theta) -> weights_r left_r Theta right_r^T, without a matrix."""
         d = self.left.shape[1]
         size = _BATCH_BYTES // (8 * d)
 
@@ -84,7 +83,7 @@ class Constraints:
         return LinearOperator((len(self), d * d), matvec=product, rmatvec=adjoint, dtype=np.float64)
 
     def cut(self, part: slice | NDArray[np.intp]) -> "Constraints":
-        """Return some of the constraints."""
+        """Return the constraints of a slice or of indices."""
         names = ("left", "right", "b", "weights", "residuals")
         return replace(self, **{name: getattr(self, name)[part] for name in names})
 
@@ -92,9 +91,9 @@ class Constraints:
 def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
     """Take the rows of smallest residual whose weights all exceed 0.02; raises StageFailed.
 
-    rows: how many, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32 (a count carries over
-    between sizes, a tolerance on the residual does not). Of constraints equal up to sign, which
-    boolean tokens have at small d, the one of smallest residual stays.
+    rows: the number of rows, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32. A number suits
+    all sizes, unlike a tolerance on the residual. Among constraints that are equal up to sign,
+    which boolean tokens have for small d, the one of smallest residual is kept.
     """
     n, k, d = data.x.shape
     usable = np.all(agreed.patterns > _MIN_WEIGHT, axis=-1)
@@ -104,9 +103,9 @@ def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
         needs = -(-len(data) * least // there) if there else None
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
-    # Where two tokens are one the pattern is not determined.
+    # If two tokens are the same, the pattern is not determined.
     gaps = [abs(data.x[:, i] - data.x[:, j]).max(axis=-1) for i, j in combinations(range(k), 2)]
-    usable[repeated(data.x) | (np.min(gaps, axis=0) <= _SAME * np.abs(data.x).max())] = False
+    usable[repeated(data.x) | (np.min(gaps, axis=0) <= _SAME_TOKENS * np.abs(data.x).max())] = False
     if not usable.any():
         raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
     rows = rows or (40 if d <= MATRIX_D else 10) * d * d // k
@@ -115,8 +114,8 @@ def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
     order = np.argsort(agreed.residuals[e, a], kind="stable")
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], agreed.patterns[e, a], agreed.residuals[e, a]
-    # A row that half agrees tells less: the error of b goes as its residual over the weights.
-    floor = max(float(np.quantile(residuals, _FLOOR)), _ROUNDING)
+    # Rows of partial agreement have less information: the error of b is about residual/weight.
+    floor = max(float(np.quantile(residuals, _FLOOR_QUANTILE)), _ROUNDING)
     doubt = np.hypot(residuals, floor) / floor
     parts = [
         (x[:, i] - x[:, j], np.log(v[:, i] / v[:, j]), np.minimum(v[:, i], v[:, j]) / doubt)
@@ -131,9 +130,11 @@ def constraints(agreed: Agreement, data: Data, rows: int = 0) -> Constraints:
 
 
 def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
-    """Indices of the first of each class of constraints equal up to sign."""
+    """Return the indices of the first of each class of constraints that are equal up to sign."""
     sides = []
-    for side in map(rounded, (left, right)):  # with their first entry other than zero positive
+    for side in map(
+        rounded, (left, right)
+    ):  # with signs that make the first nonzero entry positive
         leading = np.take_along_axis(side, np.argmax(side != 0, axis=-1)[:, None], axis=-1)
         sides.append(np.where(leading < 0, -side, side))
     both = np.hstack(sides) + 0.0  # no negative zeros
@@ -143,7 +144,7 @@ def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull(Result):
-    """The minimum-norm point centre (d, d); measures: the constraints, the largest residual."""
+    """The minimum-norm point, centre (d, d). Measures: constraints and largest residual."""
 
     centre: Array
     constraints: Constraints
@@ -152,9 +153,9 @@ class Hull(Result):
 def hull(system: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY) -> Hull:
     """Solve (U^T D U + ridge I) vec(centre) = U^T D b, D the squared weights; raises StageFailed.
 
-    What a minimum-norm query to the convex body {Theta: |constraints| <= epsilon} would give.
-    ridge: relative to the mean eigenvalue; accuracy: of the solution, which takes products with U
-    and its adjoint alone. Equals sklearn's Ridge without an intercept. [PS82]
+    The solution replaces the minimum-norm point of the body {Theta: |constraints| <= epsilon}.
+    ridge: relative to the mean eigenvalue. accuracy: that of the solution. The method needs only
+    products with U and its adjoint. The result equals sklearn's Ridge without intercept. [PS82]
     """
     if len(system) < 4:
         raise StageFailed("hull", f"{len(system)} constraints left after removing repeats")
@@ -169,7 +170,7 @@ def hull(system: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY)
 
 
 def affine_hull(refined: Refined, data: Data) -> Hull:
-    """Take the constraints of the rows where the heads agree, and a point near the hull."""
+    """Find the constraints of rows where the heads agree, and a point near the hull."""
     around = hull(constraints(refined.agreement, data))
     drawn = refined.agreement.histogram(around.measures["residual"])
     return replace(around, theta=around.centre, w=refined.w, figures={"residuals": drawn})

@@ -1,8 +1,8 @@
 """The staged learner: Chen and Li's stages, which recover all heads of a layer. [CL24]
 
-The mode practical is the form that works best, on ever more examples until the error is small:
-eigenvectors stand where the theorem has a convex body. The test of a single head, the projection,
-the polish and the count of heads by held-out examples are outside of the theorem.
+The mode practical is the form that works best: it uses more and more examples until the error is
+small, and eigenvectors instead of the convex body of the theorem. The test of a single head, the
+projection, the polish and the count of heads by held-out examples are not part of the theorem.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from hardness.learners.staged.hull import MATRIX_D, affine_hull
 from hardness.learners.staged.moment import moment
 from hardness.learners.staged.net import net
 from hardness.learners.staged.paper import refusal, run_as_published
-from hardness.learners.staged.polish import another, left_even, polished, prune
+from hardness.learners.staged.polish import another, polished, prune, residual_evenness
 from hardness.learners.staged.progress import POLISHED, PRUNE, Progress
 from hardness.learners.staged.projection import project
 from hardness.learners.staged.refine import refine
@@ -31,31 +31,36 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import OneOf, Range
 
-# The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3. A
-# small one will do where it stands at the same place with four times the examples, or where
-# held-out examples count the heads after it.
+# The gap of nice layers with enough examples is 4 or more; among eigenvalues of noise it is 1.3. A
+# small gap is enough if it is at the same index with four times the examples, or if held-out
+# examples count the heads afterwards.
 _GAP, _LAST_GAP = 3.0, 1.5
-_SINGLE, _FIRST, _GROWTH, _MAX_EXAMPLES = 4, 20, 4, 640_000  # the first two times d^2
-_SINGLE_BEYOND, _FIRST_BEYOND = 2.5, 10  # the same beyond d = 32, where a product costs d^4
-SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take hours
-# By fewer than 30 held-out examples no layer is known to be right, and by fewer than 1000 rows a
-# single head in noise is not told from several.
+_SINGLE_EXAMPLES = 4  # examples for a single head, as a multiple of d^2
+_FIRST_EXAMPLES = 20  # examples of the first attempt for several heads, as a multiple of d^2
+_GROWTH = 4  # factor between the examples of attempts
+_MAX_EXAMPLES = 640_000
+# The same beyond d = 32, where a product costs d^4.
+_SINGLE_EXAMPLES_BEYOND = 2.5
+_FIRST_EXAMPLES_BEYOND = 10
+SEVERAL_D = 128  # the largest d for several heads: at d = 256 their polish takes hours
+# Fewer than 30 held-out examples cannot confirm a layer, and fewer than 1000 rows cannot
+# distinguish a single head in noise from several.
 _MIN_EXAMPLES = 640
-_MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
-_ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
-_NOISY = 1 << 15  # examples of the polish if the labels are not exact
+_MOST_ENTRIES = 1 << 27  # entries of all tokens: 1 GiB, and as much for the labels
+_ARRAYS = 6  # arrays of the size of the tokens that one attempt makes, at most
+_NOISY_EXAMPLES = 1 << 15  # examples of the polish if the labels are not exact
 _DESCENTS = ("polish", "second polish", PRUNE, "another head")
-# Once heads were added, the removal that ends at the noise may cost 0.08 before its polish, and
-# cheaper ones not end there.
-_ANY = 0.25
-_MOST_HEADS = 8  # that are counted by held-out examples, under noise
+# After heads were added, the right removal may have an error of 0.08 before its polish, and wrong
+# ones less.
+_ROUGH_AFTER_ADDING = 0.25
+_MOST_HEADS = 8  # the most heads that held-out examples count, if labels have noise
 
 
 def sizes(heads: int, examples: int, k: int, d: int) -> Iterator[int]:
-    """Numbers of examples to try: 4 d^2 for a single head, then 20 d^2 and fourfold each time.
+    """Yield numbers of examples to try: 4 d^2 for a single head, 20 d^2, then four times as many.
 
-    At least 640 and 1280 of them. Beyond d = 32 it is 2.5 d^2 and 10 d^2, and beyond d = 128 a
-    single head alone is tried. heads, examples: 0 where they are to be found.
+    The first two are at least 640 and 1280. Beyond d = 32 they are 2.5 d^2 and 10 d^2, and beyond
+    d = 128 only a single head is tried. heads, examples: 0 if they are unknown.
 
     >>> list(sizes(0, 0, 2, 16)), list(sizes(0, 20000, 2, 16))
     ([1024, 5120, 20480, 81920, 327680, 640000], [1024, 20000])
@@ -63,7 +68,11 @@ def sizes(heads: int, examples: int, k: int, d: int) -> Iterator[int]:
     [40960, 163840, 524288]
     """
     most = examples or min(_MAX_EXAMPLES, _MOST_ENTRIES // (k * d))
-    single, first = (_SINGLE, _FIRST) if d <= MATRIX_D else (_SINGLE_BEYOND, _FIRST_BEYOND)
+    single, first = (
+        (_SINGLE_EXAMPLES, _FIRST_EXAMPLES)
+        if d <= MATRIX_D
+        else (_SINGLE_EXAMPLES_BEYOND, _FIRST_EXAMPLES_BEYOND)
+    )
     alone = max(int(single * d * d), _MIN_EXAMPLES)
     if heads < 2 and alone < most:
         yield alone
@@ -77,10 +86,10 @@ def sizes(heads: int, examples: int, k: int, d: int) -> Iterator[int]:
 
 
 def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
-    """Run the stages on rising numbers of examples; returns whether the examples ran out.
+    """Run the stages on increasing numbers of examples; return whether these were used up.
 
-    Raises Spent if a budget is spent before there are examples, TooLarge if the first attempt does
-    not fit in memory, and StageFailed if labels leave the range of float64.
+    Raises Spent if a budget is spent before any examples, TooLarge if the first attempt does not
+    fit into memory, and StageFailed if labels are outside the range of float64.
     """
     family, stage = progress.family, progress.stage
     perhaps_one, explained, heads_before = progress.heads < 2, False, 0
@@ -97,7 +106,7 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
             progress.failed = StageFailed("moment", str(error))
             break
         last = progress.exhausted or count == counts[-1]
-        # Whether held-out examples count the heads: those of labels with noise, if all are in use.
+        # Held-out examples count the heads if labels have noise and all examples are in use.
         counting = progress.noisy and (last or not progress.use_all) and data.d <= SEVERAL_D
         counting = counting and bool(progress.polish) and not progress.heads
         progress.failed, one_is_all = None, False
@@ -110,12 +119,13 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
                 if not exact and (like_noise or progress.heads == 1):
                     descend(progress, head)
                 one_is_all = exact or progress.heads == 1
-                # Heavy noise is even whatever it covers: a second head has to be of no use.
+                # Strong noise looks even, whatever it hides: check that a second head does not
+                # help.
                 if like_noise and not one_is_all:
                     one_is_all = not (counting and add_head(progress, rng))
                 perhaps_one = one_is_all or (progress.noisy and not like_noise)
             if not one_is_all:
-                there, least = len(data) + len(held_out), _FIRST_BEYOND * data.d**2
+                there, least = len(data) + len(held_out), _FIRST_EXAMPLES_BEYOND * data.d**2
                 if data.d > SEVERAL_D:
                     raise StageFailed("hull", f"several heads at d={data.d}: at most {SEVERAL_D}")
                 if data.d > MATRIX_D and there < least and not last:
@@ -124,12 +134,12 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
                 around = stage("hull", affine_hull, refined, data)
                 along = stage("span", span, around.constraints, data, progress.heads)
                 rank = int(crude.measures["label_rank"])
-                if not progress.heads and rank < data.k:  # some pattern fits every row
+                if not progress.heads and rank < data.k:  # then some pattern fits every row
                     why = f"the labels have rank {rank}: with k = {data.k} tokens some pattern "
                     why += f"fits every row below {data.k}, so that no row shows that heads agree"
                     raise StageFailed("agreement", why)
                 again, heads_before = along.heads == heads_before, along.heads
-                if progress.heads or _gap_tells(along, data, again, last, counting):
+                if progress.heads or _gap_determines_heads(along, data, again, last, counting):
                     hull = around.centre, along.directions
                     points = stage("net", net, *hull, data, held_out, rng)
                     layer = stage("projection", project, *hull, points.leaders, data, held_out)
@@ -143,7 +153,7 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
             count_heads(progress, rng)
         explained = one_is_all
         if progress.noisy and (not progress.failed or (last and counting)) and progress.best:
-            explained |= left_even(progress.layer, held_out) > LIKE_NOISE
+            explained |= residual_evenness(progress.layer, held_out) > LIKE_NOISE
         if explained:
             progress.failed = None
         if last or progress.error <= progress.goal or (explained and not progress.use_all):
@@ -151,16 +161,16 @@ def run_practical(progress: Progress, rng: np.random.Generator) -> bool:
     return progress.exhausted and not explained
 
 
-def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool) -> bool:
-    """Whether the gap shows how many heads to start from; if not, one is the start, or it raises.
+def _gap_determines_heads(along: Span, data: Data, again: bool, last: bool, counting: bool) -> bool:
+    """Whether the gap determines the number of heads; if not, start with one, or raise StageFailed.
 
-    again: the gap stood at the same place with fewer examples. counting: held-out examples count
-    the heads afterwards.
+    again: the gap was at the same index with fewer examples. counting: held-out examples count the
+    heads afterwards.
     """
     if along.gap >= _GAP:
         return True
     different = int((~repeated(data.x)).sum())
-    known = _GROWTH * different < len(data)  # nearly all that there are
+    known = _GROWTH * different < len(data)  # nearly all different examples are known
     if (last or known or again or counting) and along.gap >= _LAST_GAP:
         return True
     if counting:
@@ -176,12 +186,12 @@ def _gap_tells(along: Span, data: Data, again: bool, last: bool, counting: bool)
 
 
 def descend(progress: Progress, start: Fit | AttentionLayer, minimum: int = 0) -> None:
-    """Polish on few examples, on many if the labels turn out not to be exact; prune after each."""
+    """Polish on few examples, then on many if labels are not exact; prune after each polish."""
     data, theta, w = progress.data, start.theta, start.w
     few = min(max(minimum, enough(len(theta), data.k, data.d)), len(data))
     if data.d > MATRIX_D:
         few = few // 2
-    many = min(max(few, _NOISY), len(data))
+    many = min(max(few, _NOISY_EXAMPLES), len(data))
     for name, count in zip(("polish", "second polish"), sorted({few, many}), strict=False):
         if not progress.polish or progress.error <= POLISHED:
             return
@@ -196,43 +206,49 @@ def descend(progress: Progress, start: Fit | AttentionLayer, minimum: int = 0) -
 
 
 def count_heads(progress: Progress, rng: np.random.Generator) -> None:
-    """Count heads by the hold-out: add them to the best layer while it gains, then prune."""
+    """Count heads by the hold-out: add heads while its error decreases, then prune."""
     data, best = progress.data, progress.best
     assert best is not None
     if best.stage not in _DESCENTS or best.examples < len(data):
-        descend(progress, best.layer, _NOISY)
+        descend(progress, best.layer, _NOISY_EXAMPLES)
     before = progress.layer.m
     while progress.layer.m < min(_MOST_HEADS, data.d**2):
         if not add_head(progress, rng):
             break
     layer = progress.layer
-    if layer.m > before:  # one may have become spare by those after it
-        used = data.cut(0, _NOISY), progress.held_out, progress.polish, progress.noisy, _ANY
+    if layer.m > before:  # later heads may have made an earlier one superfluous
+        used = (
+            data.cut(0, _NOISY_EXAMPLES),
+            progress.held_out,
+            progress.polish,
+            progress.noisy,
+            _ROUGH_AFTER_ADDING,
+        )
         progress.stage(PRUNE, prune, layer.theta, layer.w, *used, examples=len(used[0]))
 
 
 def add_head(progress: Progress, rng: np.random.Generator) -> bool:
-    """Add a head to the best layer if the hold-out gains by it; returns whether it does."""
-    used = progress.data.cut(0, _NOISY)
+    """Add a head to the best layer if the hold-out error decreases; return whether it does."""
+    used = progress.data.cut(0, _NOISY_EXAMPLES)
     fixed = used, progress.held_out, progress.polish, rng
     larger = progress.stage("another head", another, progress.layer, *fixed, examples=len(used))
     return larger.offered
 
 
 LARGEST_D = 256  # one head: 5 GiB, and six minutes
-_SOLVED = 0.05  # held-out errors below it, with their uncertainty, are for the judge
+_SOLVED = 0.05  # upper bounds of held-out errors below this are left to the judge
 MODES = {"practical": run_practical, "paper": run_as_published}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Staged(BuiltIn):
-    """Runs the stages in a mode; heads=0 and examples=0 are found out, polish=0 does without.
+    """Runs the stages in a mode; 0 lets it find heads and examples, and polish=0 omits the polish.
 
-    The `error` in the details is that of the layer that does best on held-out examples, so it is a
-    little too small; the risk of a run is measured on fresh ones.
+    The `error` in the details belongs to the layer that is best on held-out examples, so it is
+    slightly too small. The risk of a run is measured on fresh examples.
 
-    mode: practical, the form that works best, with eigenvectors in place of the convex body and a
-    polish that is no part of the theorem; or paper, the body itself (no polish at all).
+    mode: practical, the form that works best, with eigenvectors instead of the convex body and with
+    a polish that is not part of the theorem; or paper, with the convex body and without a polish.
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -254,7 +270,7 @@ class Staged(BuiltIn):
     polish: Annotated[int, Range(0)] = 100
 
     def supports(self, family: Family) -> str | None:
-        """All but linear attention: one head up to d=256, several to d=128; mode paper to d=16."""
+        """Softmax attention: one head up to d=256, several to d=128, mode paper up to d=16."""
         if family.kind == "linear":
             return "its stages are for softmax attention; `lifted` learns linear attention"
         if family.rows:
@@ -273,7 +289,7 @@ class Staged(BuiltIn):
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Run the stages until the hold-out error or the examples are at their end."""
+        """Run the stages until the hold-out error is small or the examples are used up."""
         progress, ran_out = Progress(oracle, self.heads, self.examples, self.polish), False
         try:
             ran_out = MODES[self.mode](progress, rng)

@@ -1,13 +1,13 @@
 """Stage 6a: a net of points on the affine hull, and the best tuple of them by least squares. [CL24]
 
-Given the attention of all heads the layer is linear in W_1..W_m, so a tuple of m net points costs
+For given attention of all heads the layer is linear in W_1..W_m, so a tuple of m net points costs
 one (md, md) system. Its blocks are computed once for all pairs of points. The paper tries all
-tuples (`grid`), without local search or derivatives: the error is that of the net's spacing. In
-`net` a tuple is improved one point at a time, from several random ones: the best point beside m - 1
-fixed ones takes one (d, d) Schur complement a point.
+tuples (`grid`), without local search or derivatives, so its error comes from the spacing of the
+net. `net` improves several random tuples, one point at a time: to find the best point for m - 1
+fixed ones takes one (d, d) Schur complement for each point.
 
-Takes the hull of stage 4 and the directions of stage 5; returns a layer and the best tuples. The
-theorem has `grid`.
+Takes the hull of stage 4 and the directions of stage 5; returns a layer and the best tuples. `grid`
+is part of the theorem.
 """
 
 import heapq
@@ -30,24 +30,24 @@ from hardness.learners.fitting import (
     softmax,
 )
 
-_GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
-_POINTS = 60  # a dimension needs no finer net than this for what follows to converge
+_GRAM_ROWS = 3072  # points times d, at most: then the Gram matrix takes 75 MB and a second or two
+_POINTS = 60  # points for each dimension: a finer net does not help the later stages
 _STARTS = 12
-_LEAST_RADIUS = 2.0  # for heads whose mean vanishes: logits of standard deviation 2, unit tokens
+_LEAST_RADIUS = 2.0  # if the mean of heads vanishes: logits of deviation 2 for unit tokens
 _ROWS_A_COLUMN = 30  # labelled tokens for each of the md unknowns of a column of W
 _RIDGE = 1e-9  # relative to the mean of the diagonal
-# Where all tuples are tried: at most so many, of so many points times d, on so many times the
-# examples; among the tuples of least error on them the hold-out chooses.
+# If all tuples are tried: the number of tuples and of points times d, at most; the factor for the
+# examples; the number of best tuples among which the hold-out chooses.
 _TUPLES, _ALL_GRAM_ROWS, _SAMPLE, _LEADERS = 30_000, 1536, 4, 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Net(Fit):
-    """The best tuple that was found, and the runners-up.
+    """The best tuple found, and other local optima.
 
-    leaders: (t, m, m-1), coefficients along the directions of different tuples from which no change
-    of one point is better, best first. Measures: points, the net's size; tuples, how many were
-    compared.
+    leaders: (t, m, m-1), coefficients along the directions of different tuples, the best first. No
+    change of a single point improves them. Measures: points, the size of the net; tuples, the
+    number of tuples compared.
     """
 
     leaders: Array
@@ -82,9 +82,9 @@ def net(
 def grid(centre: Array, directions: Array, data: Data, validation: Data, points: int = 0) -> Fit:
     """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
 
-    centre: (d, d); directions: (m-1, d, d), orthonormal; points: how many there are at most, 0: as
-    many as `size` says. Measures: points, the net's size; spacing,
-    the distance between neighbours, Frobenius; tuples, how many were compared.
+    centre: (d, d). directions: (m-1, d, d), orthonormal. points: their number, at most; 0 for the
+    number that `size` returns. Measures: points, the size of the net; spacing, the Frobenius
+    distance between neighbours; tuples, the number of tuples compared.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.choice([-1.0, 1.0], size=(400, 2, 3))
@@ -101,7 +101,7 @@ def grid(centre: Array, directions: Array, data: Data, validation: Data, points:
     tuples = 0
     for fixed in itertools.combinations(range(len(net)), m - 1):
         first = fixed[-1] + 1 if fixed else 0
-        errors = blocks.beside(list(fixed))[first:]
+        errors = blocks.errors_with_each(list(fixed))[first:]
         tuples += len(errors)
         for j in np.argsort(errors)[:_LEADERS]:
             leaders.append((float(errors[j]), (*fixed, first + int(j))))
@@ -117,12 +117,12 @@ def grid(centre: Array, directions: Array, data: Data, validation: Data, points:
 
 
 def _radius(centre: Array, m: int) -> float:
-    """The net's; orthogonal heads of one norm lie at half of it from the point of least norm."""
+    """Return the radius: twice the distance of centre and head for orthogonal heads of one norm."""
     return max(2 * float(np.linalg.norm(centre)) * math.sqrt(m - 1), _LEAST_RADIUS)
 
 
 def enough(m: int, k: int, d: int) -> int:
-    """Return how many examples stage 6 uses: 30 labelled tokens for each unknown of a column of W.
+    """Return the number of examples of stage 6: 30 tokens for each unknown of a column of W.
 
     >>> enough(2, 2, 16)
     480
@@ -158,22 +158,22 @@ def ball(dimension: int, limit: int) -> Array:
 class Blocks:
     """The normal equations of W for all tuples of p points.
 
-    gram: (p, d, p, d), inner products of what the points attend to; right: (p, d, d), those with
-    the labels; total: sum ||Y||^2, 1 where that is 0.
+    gram: (p, d, p, d), inner products of the attended tokens of all points. right: (p, d, d), their
+    inner products with the labels. total: sum ||Y||^2, replaced by 1 if it is 0.
     """
 
     gram: Array
     right: Array
     total: float
 
-    def beside(self, fixed: list[int]) -> Array:
-        """Return the relative error of the tuple `fixed` with each point added to it: (p,)."""
+    def errors_with_each(self, fixed: list[int]) -> Array:
+        """Return the relative errors of `fixed` with each point in turn added to it: (p,)."""
         p, d = self.right.shape[:2]
         f = len(fixed) * d
         own = self.gram[np.arange(p), :, np.arange(p)]
         inner = self.gram[np.ix_(fixed, range(d), fixed, range(d))].reshape(f, f)
         across = self.gram[fixed].reshape(f, p, d).transpose(1, 2, 0)
-        # What is left of the blocks of each point once the fixed points are fitted.
+        # The blocks of each point after the fixed points are eliminated.
         right = np.concatenate([self.gram[fixed].reshape(f, p * d), self._rows(fixed)], axis=1)
         solved = np.linalg.solve(inner + self.ridge * np.eye(f), right)
         own = own - across @ solved[:, :-d].reshape(f, p, d).transpose(1, 0, 2)
@@ -192,7 +192,7 @@ class Blocks:
 
     @cached_property
     def ridge(self) -> float:
-        """What is added to the diagonal, because two points may attend alike."""
+        """The number added to the diagonal, because two points may have the same attention."""
         p, d = self.right.shape[:2]
         return float(_RIDGE * np.trace(self.gram.reshape(p * d, p * d)) / (p * d))
 
@@ -218,10 +218,10 @@ def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> 
 
 
 def _improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
-    """Change a point of a tuple at a time while it helps: tuple, error, tuples compared."""
+    """Change single points of a tuple while it helps: tuple, error, number of tuples compared."""
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
-        errors = blocks.beside(chosen[:i] + chosen[i + 1 :])
+        errors = blocks.errors_with_each(chosen[:i] + chosen[i + 1 :])
         compared += len(errors)
         best = int(np.argmin(errors))
         if errors[best] < loss * (1 - 1e-9):
@@ -234,7 +234,7 @@ def _improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
 
 
 def size(m: int, d: int) -> int:
-    """Return the largest number of points whose sets of m are not too many to try.
+    """Return the largest number of points for which all sets of m points can be tried.
 
     >>> size(2, 8), size(2, 12), size(3, 12), size(4, 12), size(1, 12)
     (192, 128, 57, 30, 1)

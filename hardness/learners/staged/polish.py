@@ -1,10 +1,11 @@
-"""After the stages, outside of the theorem: the polish, spare heads taken out, another head tried.
+"""After the stages: the polish, the removal of spare heads, and the trial of another head.
 
-A head may add nothing, two may have merged or cancel: spare are those without which the others,
-fitted again, do as well on the hold-out. Heads are taken out one by one: every removal that the W
-of the others make up for, by least squares, is polished, and the best is kept if it does as well.
+A head may contribute nothing, and two heads may be equal or cancel. A head is spare if the others,
+fitted again, have the same error on the hold-out. Heads are removed one by one. First W is fitted
+to the other heads by least squares. Removals of small error are then polished, and the best is kept
+if its error is no larger than before.
 
-Takes a layer; returns a layer. Not in the theorem, which has no local search.
+Takes a layer; returns a layer. The theorem has no such local search.
 """
 
 from dataclasses import replace
@@ -28,25 +29,25 @@ from hardness.learners.staged.projection import solve
 from hardness.learners.staged.single import evenness
 from instances.layer import AttentionLayer
 
-# A removal is hopeless if, before the polish, the relative error on the hold-out is larger than
-# this; if the layer was exact, if it is all that is not nearly so.
-ROUGH, _SMALL = 0.05, 1e-6
-_SLACK = 1e-3  # relative: descents in noise end so far from the floor
-_BRIEF = 20  # steps of the polish that chooses among removals
-_ROUNDING = 1e-20  # relative errors below it are alike
-# Another head starts at a part of the size of the others, and gains by so many standard errors.
+# A removal is not polished if its relative error on the hold-out is larger than the first limit; if
+# the layer was exact, than the second.
+ROUGH, _ROUGH_IF_EXACT = 0.05, 1e-6
+_SLACK = 1e-3  # relative: descents in noise end this far above the minimum
+_BRIEF_STEPS = 20  # steps of the polish that chooses among removals
+_ROUNDING = 1e-20  # relative errors below this are not compared
+# The start of another head relative to the others, and the standard errors it must gain.
 _NEW_HEAD, _GAIN = 0.1, 2.0
 
 
 def polished(theta: Array, w: Array, data: Data, validation: Data, steps: int) -> Fit:
-    """Polish theta, w (m, d, d), and say how even the residuals are on the hold-out."""
+    """Polish theta, w (m, d, d), and measure how even the residuals on the hold-out are."""
     found = polish(theta, w, data, validation, steps)
-    even = left_even(found.layer, validation)
+    even = residual_evenness(found.layer, validation)
     return replace(found, measures={**found.measures, "evenness": even})
 
 
-def left_even(layer: AttentionLayer, validation: Data) -> float:
-    """Say how even a layer's residuals on the hold-out are: about 1 for noise."""
+def residual_evenness(layer: AttentionLayer, validation: Data) -> float:
+    """Measure how even a layer's residuals on the hold-out are: about 1 for noise."""
     left = validation.y - layer(validation.x)
     return evenness(np.linalg.norm(left, axis=-1), validation.d)
 
@@ -60,12 +61,12 @@ def prune(
     noisy: bool = True,
     rough: float = ROUGH,
 ) -> Fit:
-    """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
+    """Remove spare heads from theta, w (m, d, d), and polish the others after each removal.
 
-    rough: the relative error, beyond that of noise, up to which a removal is tried.
-    A head is spare where the error on the hold-out without it is that of rounding. Of labels that
-    may be noisy it is also where the squared error is larger by less than the standard error of the
-    difference over examples. Not offered where none is.
+    rough: removals up to this relative error, in addition to that of noise, are tried. A head is
+    spare if the hold-out error without it is that of rounding. If labels may have noise, it is also
+    spare if the squared error increases by less than the standard error of the difference. The
+    result is not offered if no head is spare.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
@@ -90,10 +91,10 @@ def prune(
 def _best_removal(
     before: Fit, data: Data, validation: Data, steps: int, noisy: bool, rough: float
 ) -> Fit | None:
-    """The best layer of one head less, if it does as well."""
-    most = rough + (before.error if noisy else 0.0) if before.error > _ROUNDING else _SMALL
+    """Return the best layer with one head less if it is as good, else None."""
+    most = rough + (before.error if noisy else 0.0) if before.error > _ROUNDING else _ROUGH_IF_EXACT
     x, y, removals = columns(data.x), columns(data.y), list[Fit]()
-    for i in range(len(before.theta)):  # the others, with the W that fit best
+    for i in range(len(before.theta)):  # fit W to the other heads
         theta = np.delete(before.theta, i, axis=0)
         attended = attend(softmax(scores(theta, x)), x)
         left = fit_of(theta, solve(gram_factor(attended), attended, y), validation)
@@ -101,7 +102,7 @@ def _best_removal(
     best = min(removals, key=lambda fit: fit.error, default=None)
     if best and best.error > _ROUNDING and steps:
         if len(removals) > 1:
-            brief = min(steps, _BRIEF)
+            brief = min(steps, _BRIEF_STEPS)
             tried = [polish(fit.theta, fit.w, data, validation, brief) for fit in removals]
             best = min(tried, key=lambda fit: fit.error)
         if best.error > _ROUNDING:
@@ -112,7 +113,7 @@ def _best_removal(
         return None
     if best.error <= before.error * (1 + _SLACK):
         return best
-    # Not worse on the hold-out, beyond the uncertainty of the difference.
+    # Not worse on the hold-out than the uncertainty of the difference.
     worse = gain(best.layer(validation.x), before.layer(validation.x), validation.y)
     return best if worse <= 1 else None
 
@@ -120,7 +121,7 @@ def _best_removal(
 def another(
     layer: AttentionLayer, data: Data, validation: Data, steps: int, rng: np.random.Generator
 ) -> Fit:
-    """Add a head and polish all; offered where the hold-out gains by over two standard errors."""
+    """Add a head and polish all; offered if the hold-out gains over two standard errors."""
     d = data.d
     theta = rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
     w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))

@@ -1,13 +1,13 @@
-"""All that a run of the stages changes: its examples, what the stages reported, the best layer.
+"""The state of a run of the stages: its examples, the reports of stages, the best layer.
 
-A stage is a function of records that returns a record; it changes nothing here. The pipelines
+A stage is a function from records to a record and does not change this state. The pipelines
 (`learner.py`, `paper.py`) call `draw` and `stage`, and read `best`.
 
-Before the stages tokens are brought to second moment one. With x = z A, A invertible, a layer of
-Theta, W on x is that of A Theta A^T, A W on z, with the same labels: so the stages work on z, and
-the heads are mapped back. A shift is no equivalence: with x = z + mu logits get a part mu Theta
-z_b^T that no Theta gives. The stages after the first never use that tokens have mean zero; what a
-large mean does is saturate the attention. The theorem is for standard tokens.
+Before the stages, tokens are mapped to second moment one. Let x = z A with A invertible. A layer
+Theta, W on x has the same labels as the layer A Theta A^T, A W on z. So the stages work on z, and
+the heads are mapped back. A shift has no such equivalent: for x = z + mu logits have a part mu
+Theta z_b^T that no Theta produces. The stages after the first do not assume that tokens have mean
+zero, but a large mean saturates the attention. The theorem is for standard tokens.
 """
 
 import time
@@ -35,21 +35,21 @@ from instances.dense import Dense
 from instances.layer import AttentionLayer
 
 Returned = TypeVar("Returned", bound=Result)
-PRUNE = "prune"  # the stage whose layer takes the place of the one before it
+PRUNE = "prune"  # the stage whose layer replaces the previous one
 _LARGEST_HOLD_OUT = 4096
-POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
-_EVEN = 4.0  # a ratio of eigenvalues that the stages do not mind
-_RANK = 1e-12  # of the largest eigenvalue: below it is rounding
+POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors that end the run, with and without a polish
+_EVEN_CONDITION = 4.0  # a ratio of eigenvalues that the stages tolerate
+_RANK = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding errors
 _STANDARD_MEAN, _STANDARD_REPEATS = 0.05, 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Whitening:
-    """The map x = z A, A symmetric, by its inverse; None if tokens are left as they are.
+    """The map x = z A with symmetric A, given by its inverse; None if tokens are not mapped.
 
-    measures: condition, of the second moment of the tokens on what they span; mean, the share of
-    |E x|^2 in E|x|^2, over the tokens of an example; repeats, the share of the examples that stood
-    before; unseen, the dimensions that they do not span; whitened, whether there is a map.
+    measures: condition, that of the second moment of tokens on their span; mean, the share of
+    |E x|^2 in E|x|^2, over the tokens of an example; repeats, the share of repeated examples;
+    unseen, the number of dimensions outside the span; whitened, whether tokens are mapped.
 
     >>> x = np.random.default_rng(0).normal(size=(500, 2, 2)) * [1.0, 10.0]
     >>> whitening = Whitening.fit(x)
@@ -63,16 +63,16 @@ class Whitening:
 
     @staticmethod
     def fit(x: Array) -> "Whitening":
-        """Choose the map for tokens like x (n, k, d): none if their moment is even enough."""
+        """Choose the map for tokens like x (n, k, d); none if their moment is nearly isotropic."""
         n, k, d = x.shape
         flat = x.reshape(-1, d)
         values, vectors = np.linalg.eigh(flat.T @ flat / (n * k))
         size = float(values[-1]) or 1.0
         there = values > _RANK * size
         condition = size / float(values[there][0]) if there.any() else 1.0
-        # A sample's moment is uneven by itself, by about this much.
+        # The moment of a sample is anisotropic by about this much.
         chance = np.sqrt(d / (n * k))
-        least = _EVEN * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
+        least = _EVEN_CONDITION * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
         roots = np.sqrt(np.where(there, values, 1.0))
         inverse = (vectors / roots) @ vectors.T if condition > least else None
         square = float(np.mean((flat**2).sum(axis=1))) or 1.0
@@ -87,7 +87,7 @@ class Whitening:
 
     @property
     def standard(self) -> bool:
-        """Whether there is nothing to say of the tokens."""
+        """Whether the tokens need no report."""
         even = self.inverse is None and not self.measures["unseen"]
         few = self.measures["repeats"] < _STANDARD_REPEATS
         return even and self.measures["mean"] < _STANDARD_MEAN and few
@@ -97,7 +97,7 @@ class Whitening:
         return x if self.inverse is None else x @ self.inverse
 
     def back(self, layer: AttentionLayer) -> AttentionLayer:
-        """Map a layer on z to the one on x."""
+        """Map a layer on z to the equivalent layer on x."""
         if self.inverse is None:
             return layer
         theta = self.inverse @ layer.theta @ self.inverse
@@ -106,7 +106,7 @@ class Whitening:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """A layer of a stage, its relative error on the hold-out, and what that is at most."""
+    """A layer of a stage, its relative hold-out error, and an upper bound of this error."""
 
     stage: str
     examples: int
@@ -116,15 +116,16 @@ class Candidate:
 
 
 class Progress:
-    """The state of a run, of an oracle of examples, and what is fixed of it.
+    """The state of a run on an oracle of examples, and its fixed parameters.
 
-    heads, examples: 0 to be found; polish: steps, 0 for none. noisy: whether labels may carry
-    noise: the family states it, nobody does of data of a user. What a wrong layer leaves over can
-    look like noise, and is none if there is none. use_all: whether all examples are to be used, the
-    given number or those of a user: what looks like noise ends nothing then.
+    heads, examples: 0 if unknown. polish: the number of steps, 0 for none. noisy: whether labels
+    may have noise. Families state it; for given data it is unknown. The residual of a wrong layer
+    can look like noise, so labels without noise need this flag. use_all: whether all examples are
+    to be used, the given number or those of given data. Then residuals that look like noise do not
+    end the run.
 
-    data and held_out are set by `draw`. An eighth of the examples is held out, at most 4096. Their
-    tokens are mapped by `whitening`, which the first batch chooses.
+    `draw` sets data and held_out. An eighth of the examples is held out, at most 4096. `whitening`,
+    chosen by the first batch, maps their tokens.
 
     >>> from hardness.learners.staged import moment
     >>> from hardness.oracles import Budget, Meter
@@ -153,31 +154,31 @@ class Progress:
         self.heads, self.examples, self.polish = heads, examples, polish
         self.noisy = family.noise > 0 or not family.noise_known
         self.use_all = examples > 0 or not family.noise_known
-        self.goal = POLISHED if polish else _ROUGH  # the error on the hold-out that ends the run
+        self.goal = POLISHED if polish else _ROUGH  # the hold-out error that ends the run
         self.exhausted = False  # no examples are left in the budget
         self.reports: list[StageReport] = []
-        self.errors: list[dict[str, Any]] = []  # of every layer, for a chart
+        self.errors: list[dict[str, Any]] = []  # those of all layers, for a chart
         self.figures: dict[str, Any] = {}
         self.best: Candidate | None = None
         self.failed: StageFailed | None = None  # what ended the last attempt early
         self._oracle = oracle
         self._drawn: Data | None = None
         self._latest: Candidate | None = None
-        self._most_heads = 0  # of a layer out of which spare heads were taken
+        self._most_heads = 0  # heads of the largest layer whose spare heads were removed
 
     @property
     def error(self) -> float:
-        """The least error so far, infinite before the first layer."""
+        """The smallest error so far, infinite before the first layer."""
         return self.best.error if self.best else float("inf")
 
     @property
     def layer(self) -> AttentionLayer:
-        """The best layer, of which the first stage leaves one."""
+        """The best layer, which exists after the first stage."""
         assert self.best is not None
         return self.best.layer
 
     def draw(self, count: int) -> None:
-        """Have `count` examples in all, fewer at the end of the budget; judges the best layer anew.
+        """Hold `count` examples, or fewer at the end of the budget; evaluates the best layer again.
 
         Raises Spent if there are fewer than two, or if another budget is spent.
         """
@@ -190,7 +191,7 @@ class Progress:
         cut = there - min(max(there // 8, 1), _LARGEST_HOLD_OUT)
         self.data, self.held_out = self._drawn.cut(0, cut), self._drawn.cut(cut, there)
         if self.best:
-            self.best = self._judged(self.best.stage, self.best.examples, self.best.layer)
+            self.best = self._evaluate(self.best.stage, self.best.examples, self.best.layer)
         elif not self.reports and not self.whitening.standard:
             self.reports.append(StageReport("tokens", 0.0, cut, 0, self.whitening.measures))
 
@@ -213,10 +214,10 @@ class Progress:
     def stage(
         self, name: str, work: Callable[..., Returned], *arguments: Any, examples: int | None = None
     ) -> Returned:
-        """Run a stage, report it, also if it fails, and judge its layer; raises StageFailed.
+        """Run a stage, report it even if it fails, and evaluate its layer; raises StageFailed.
 
-        examples: how many it reads, all by default. A layer that is the best so far is offered as
-        the run's hypothesis.
+        examples: the number that it reads, all by default. The best layer so far is offered as the
+        hypothesis of the run.
         """
         rows, measures, start = 0, dict[str, float](), time.perf_counter()
         count, better = len(self.data) if examples is None else examples, False
@@ -238,11 +239,11 @@ class Progress:
         return result
 
     def _keep(self, stage: str, theta: Array, w: Array) -> bool:
-        """Judge a layer, and say whether it is the best."""
+        """Evaluate a layer; return whether it is the best."""
         theta, w = (part.reshape(-1, *part.shape[-2:]) for part in (theta, w))
         if not (np.isfinite(theta).all() and np.isfinite(w).all()):
             raise StageFailed(stage, "its layer has left the range of float64")
-        judged = self._judged(stage, len(self.data), AttentionLayer(theta=theta, w=w))
+        judged = self._evaluate(stage, len(self.data), AttentionLayer(theta=theta, w=w))
         if not np.isfinite(judged.error):
             raise StageFailed(stage, "the labels of the hold-out are all zero or out of range")
         self.errors.append({"stage": stage, "examples": len(self.data), "error": judged.error})
@@ -255,13 +256,13 @@ class Progress:
             return True
         return False
 
-    def _judged(self, stage: str, examples: int, layer: AttentionLayer) -> Candidate:
+    def _evaluate(self, stage: str, examples: int, layer: AttentionLayer) -> Candidate:
         predicted = layer(self.held_out.x)
         error, upper = (f(predicted, self.held_out.y) for f in (relative_error, error_bound))
         return Candidate(stage=stage, examples=examples, layer=layer, error=error, upper=upper)
 
     def details(self) -> dict[str, Any]:
-        """Return all that was seen as JSON-able values."""
+        """Return reports, signals and the best layer's numbers as JSON values."""
         best, spare = self.best, None
         if best and best.layer.m < self._most_heads:
             spare = f"{self._most_heads - best.layer.m} of {self._most_heads} heads"
@@ -288,7 +289,7 @@ class Progress:
         }
 
     def hypothesis(self, outcome: Outcome | None = None) -> Hypothesis:
-        """Return the best layer with all details, or the baseline, which may do better."""
+        """Return the best layer with all details, or the baseline if the layer is no better."""
         details = self.details()
         if self.best is None or self.best.error >= 1:
             return nothing(self.family, outcome, **details)

@@ -1,11 +1,11 @@
 """Stage 6b: variable projection over the coefficients of the heads on the affine hull. [GP73]
 
-The matrices W are eliminated by least squares, so what is left has m(m-1) unknowns. The Jacobian is
-that of the features with W held fixed, projected off the features: Kaufman's approximation. SciPy
-takes the steps.
+Least squares eliminates the matrices W, so m(m-1) unknowns remain. The Jacobian is Kaufman's
+approximation: the Jacobian of the features for fixed W, projected orthogonally to the features.
+SciPy makes the steps.
 
-Takes the hull of stage 4, the directions of stage 5 and the tuples of the net; returns a layer. Not
-in the theorem, whose net is so fine that its points will do.
+Takes the hull of stage 4, the directions of stage 5 and the tuples of the net; returns a layer.
+This stage is not part of the theorem, which uses a sufficiently fine net.
 """
 
 from dataclasses import dataclass, replace
@@ -31,21 +31,21 @@ from hardness.learners.fitting import (
 )
 from hardness.learners.staged.net import enough, on_hull
 
-_LEADERS = 4  # of the net: nice layers have one
+_MOST_STARTS = 4  # tuples of the net to start from: nice layers need one
 _STEPS = 60
 _FLAT = 1e-6  # relative decrease of the loss at which a descent ends
 
 
 def project(centre: Array, directions: Array, starts: Array, data: Data, validation: Data) -> Fit:
-    """Descend from the first few starts (t, m, m-1), and keep what is best on the hold-out. [GP73]
+    """Descend from the first few starts (t, m, m-1), and keep the best on the hold-out. [GP73]
 
-    centre: (d, d); directions: (m-1, d, d). The measure steps is of all descents together.
+    centre: (d, d); directions: (m-1, d, d). The measure `steps` counts those of all descents.
     """
     used = data.cut(0, enough(len(directions) + 1, data.k, data.d))
     x, y = columns(used.x), columns(used.y)
     logits = scores(np.concatenate([centre[None], directions]), x)
     fits, taken = [], 0
-    for start in starts[:_LEADERS]:
+    for start in starts[:_MOST_STARTS]:
         coefficients, steps = _descend(start, logits, x, y)
         theta = on_hull(centre, directions, coefficients)
         w = _eliminate(coefficients, logits, x, y).w
@@ -58,8 +58,8 @@ def project(centre: Array, directions: Array, starts: Array, data: Data, validat
 class _Eliminated:
     """The best W for given coefficients (m, m-1) on tokens and labels (k, d, n).
 
-    p: (m, k, k, n); attended: (k, m, d, n); factor: (md, md), of its Gram matrix; w: (m, d, d);
-    residual: (k, d, n), the prediction less the label.
+    p: (m, k, k, n). attended: (k, m, d, n). factor: (md, md), the Cholesky factor of its Gram
+    matrix. w: (m, d, d). residual: (k, d, n), the prediction less the label.
     """
 
     p: Array
@@ -70,7 +70,7 @@ class _Eliminated:
 
 
 def _eliminate(coefficients: Array, logits: Array, x: Array, y: Array) -> _Eliminated:
-    """Fit W by least squares; logits (m, k, k, n) are those of the centre and the directions."""
+    """Fit W by least squares; logits (m, k, k, n) belong to the centre and the directions."""
     p = softmax(on_hull(logits[0], logits[1:], coefficients))
     attended = attend(p, x)
     factor = gram_factor(attended)
@@ -87,7 +87,7 @@ def solve(factor: Array, attended: Array, y: Array) -> Array:
 
 
 def _jacobian(fit: _Eliminated, logits: Array, x: Array) -> Array:
-    """Derive the residual in all coefficients, by Kaufman's approximation: (kdn, m(m-1))."""
+    """Differentiate the residual by coefficients, Kaufman's approximation: (kdn, m(m-1))."""
     out = []
     for p, w in zip(fit.p, fit.w, strict=True):
         for change in logits[1:]:
@@ -98,11 +98,11 @@ def _jacobian(fit: _Eliminated, logits: Array, x: Array) -> Array:
 
 
 def _descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[Array, int]:
-    """Descend until the loss is flat; returns the coefficients and the evaluations."""
+    """Descend until the loss is flat; return the coefficients and the number of evaluations."""
     if not start.size:
         return start, 0
 
-    @lru_cache(maxsize=1)  # SciPy asks for the Jacobian where it has just asked for the residual
+    @lru_cache(maxsize=1)  # SciPy evaluates residual and Jacobian at the same point
     def fit_at(point: bytes) -> _Eliminated:
         return _eliminate(np.frombuffer(point).reshape(start.shape), logits, x, y)
 

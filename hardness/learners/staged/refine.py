@@ -1,14 +1,15 @@
 """Stage 3: the sum of the W_i refined, by trimmed alternation or by the paper's proxy. [CL24]
 
-Patterns are fitted given W, W is fitted given the patterns on the rows of smallest residual, and
-the fraction of rows that are kept shrinks from step to step: on these the heads agree ever better.
+The alternation fits patterns for given W, then W for given patterns, on the rows of smallest
+residual. The fraction of rows kept decreases from step to step, so the heads agree more closely on
+them.
 
-As the paper states it a proxy, a point of the crude body of stage 2, stands for all heads at once.
-Where one of its logits is far above the others every head should attend to that one token j alone,
-so that y_a = x_j^T sum_i W_i: a linear regression.
+The paper uses a proxy for all heads, a point of the crude body of stage 2. If one of its logits is
+far above the others, every head should attend to that token j alone. Then y_a = x_j^T sum_i W_i,
+which is a linear regression.
 
-Takes examples and the crude sum, or the proxy; returns the sum. The theorem has the proxy, on all
-of its rows; the alternation and the trimming are not in it.
+Takes examples and the crude sum, or the proxy; returns the sum. The theorem uses the proxy on all
+of its rows. Alternation and trimming are not part of it.
 """
 
 from dataclasses import dataclass
@@ -21,18 +22,18 @@ from hardness.learners.staged.agreement import Agreement, agreement, smallest
 from hardness.learners.staged.moment import regress
 
 _QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
-_MARGIN = 0.03  # of all rows: those where the proxy's margin is largest
-# The margin is the proxy's, not the heads': where they disagree the row is wrong, and without
-# dropping such rows the error is five to ten times larger.
+_MARGIN = 0.03  # share of all rows: those of the largest margin of the proxy
+# The margin belongs to the proxy, not to the heads. Rows where they disagree are wrong; if these
+# were kept, the error would be five to ten times larger.
 _KEPT = (0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3, 0.3)
 _ROWS = 4  # kept rows for each of the d unknowns of a column
-# Residuals below this one, relative to the labels, are rounding: it must not choose among rows.
+# Residuals below this limit, relative to labels, are rounding errors and must not select rows.
 _EXACT = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refined(Result):
-    """The refined sum w (d, d) of the W_i, and the agreement; rows: those kept last."""
+    """The refined sum w (d, d) of the W_i, and the agreement; rows: the number kept at the end."""
 
     w: Array
     agreement: Agreement
@@ -55,7 +56,7 @@ def refine(w: Array, data: Data) -> Refined:
         raise StageFailed("refine", f"{len(data)} examples are too few", needs=16 * data.d)
     for quantile in _QUANTILES:
         agreed = agreement(w, data)
-        # Enough rows for the d unknowns of each column of W, whatever the quantile says.
+        # At least enough rows for the d unknowns of each column of W.
         rows = len(data) * data.k
         kept = min(rows, max(int(quantile * rows), 20 * data.d))
         e, a = smallest(agreed.residuals, kept)
@@ -76,15 +77,15 @@ def as_weights(patterns: Array) -> Array:
 
 
 def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
-    """Find the sum w by a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
+    """Find the sum w from a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
 
-    Takes the 3 % of all rows (n k of them) where the largest two of the proxy's logits differ most,
-    and drops those with the largest residuals, step by step to 30 %. Raises StageFailed where too
-    few rows are left. Its layer has one head, the proxy.
+    Takes the 3 % of all n k rows where the two largest logits of the proxy differ most. Then it
+    drops the rows of largest residual, step by step, until 30 % are kept. Raises StageFailed if too
+    few rows are left. The layer has one head, the proxy.
 
-    Measures: dropped, the share of the rows that were not kept; margin, the least one in the
-    proxy's logits; residuals, root mean squares relative to the labels, before any rows were
-    dropped and in the end.
+    Measures: dropped, the share of the rows that were not kept; margin, the smallest one in the
+    proxy's logits; untrimmed_residual and residual, root mean squares relative to the labels,
+    before rows were dropped and at the end.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.choice([-1.0, 1.0], size=(2000, 2, 3))
@@ -110,7 +111,7 @@ def refine_by_proxy(proxy: Array, data: Data) -> OneHead:
 
 
 def _trim(tokens: Array, labels: Array) -> tuple[NDArray[np.intp], Array, tuple[float, float]]:
-    """Trimmed least squares: the rows kept (in order), the fit, the first and the last residual."""
+    """Compute trimmed least squares: rows kept (in order), the fit, first and last residual."""
     kept, w = np.arange(len(tokens)), _fit(tokens, labels)
     first = _relative(tokens, labels, w)
     for part in _KEPT:

@@ -1,10 +1,11 @@
-"""The case of a single head: it always agrees with itself, so that every row gives its pattern.
+"""The case of a single head: it agrees with itself, so every row determines its pattern.
 
-Patterns given W and W given patterns alternate, sped up by Anderson's mixing; then the logarithms
-of the patterns are linear in Theta. Exact on noiseless labels, from 4 d^2 examples.
+Fits of patterns for given W and of W for given patterns alternate, accelerated by Anderson mixing.
+Then the logarithms of the patterns are linear in Theta. The result is exact for labels without
+noise, from 4 d^2 examples.
 
 Takes examples and the crude sum of stage 1; returns a layer of one head, and whether it explains
-the data. Not in the theorem.
+the data. This stage is not part of the theorem.
 """
 
 from dataclasses import dataclass
@@ -18,18 +19,18 @@ from hardness.learners.staged.moment import regress
 from hardness.learners.staged.refine import as_weights
 from instances.layer import softmax_rows
 
-EXACT = 1e-10  # held-out errors below this one are those of rounding
+EXACT = 1e-10  # held-out errors below this are rounding errors
 _STEPS = 40
 _MEMORY = 8
-_PLAIN = 3  # steps before the mixing: the first ones are far from linear
-_MOVED = 1e-12
+_UNMIXED_STEPS = 3  # steps before the mixing: the first steps are far from linear
+_FIXED_POINT_MOVE = 1e-12
 _ROUNDING = 1e-15
-_EXAMPLES = 1 << 15  # for W: 2 k of its rows' equations an unknown at d = 256
+_EXAMPLES = 1 << 15  # examples for W: 2 k equations for each unknown at d = 256
 LIKE_NOISE = 0.75  # two heads fitted as one, with 10 % of label noise, reach 0.56
-_LOW = 0.01
-_LEAST_FREEDOM = 6  # below, the norms of noise spread too far to tell
-# Of fewer rows the quantile is little else than the least norm: at d = 6, a head fitted to the
-# labels of three passed for noise on 10 of 12 instances by 36 rows, and on none by 1000.
+_LOW_QUANTILE = 0.01
+_LEAST_FREEDOM = 6  # below this, the norms of noise vary too much for the test
+# With fewer rows the quantile is close to the smallest norm. At d = 6, a head fitted to the labels
+# of three looked like noise on 10 of 12 instances with 36 rows, and on none with 1000.
 LEAST_ROWS = 1000
 
 
@@ -38,9 +39,8 @@ class Single(Fit):
     """The best single head.
 
     recognised: whether it explains the data, up to rounding or up to label noise. Measures: noise,
-    the error that label noise alone would make, if it were all that the patterns leave; evenness,
-    about 1 where that is like noise: several heads agree closely on some rows, which makes it
-    small.
+    the error of label noise alone if the residuals of the patterns are noise; evenness, about 1 for
+    noise. Several heads agree closely on some rows, which makes the evenness small.
     """
 
     recognised: bool
@@ -79,7 +79,7 @@ def single(first: OneHead, data: Data, validation: Data) -> Single:
 
 
 def _alternate(w: Array, data: Data) -> tuple[Array, int]:
-    """Iterate W -> patterns -> W to its fixed point; returns it and the number of steps."""
+    """Iterate W -> patterns -> W to its fixed point; return this and the number of steps."""
     shape, step = w.shape, 0
     points: list[Array] = []
     moves: list[Array] = []
@@ -88,10 +88,12 @@ def _alternate(w: Array, data: Data) -> tuple[Array, int]:
         new = regress(attended.reshape(-1, data.d), data.y.reshape(-1, data.d))
         points = [*points, w.ravel()][-_MEMORY:]
         moves = [*moves, (new - w).ravel()][-_MEMORY:]
-        if np.linalg.norm(moves[-1]) <= _MOVED * np.linalg.norm(w):
+        if np.linalg.norm(moves[-1]) <= _FIXED_POINT_MOVE * np.linalg.norm(w):
             break
         w = new
-        if step > _PLAIN:  # Anderson's step: a mean of past points whose moves nearly cancel, moved
+        if (
+            step > _UNMIXED_STEPS
+        ):  # Anderson: average past points so that their moves cancel, then move
             d_points, d_moves = np.diff(points, axis=0).T, np.diff(moves, axis=0).T
             weights = np.linalg.lstsq(d_moves, moves[-1], rcond=1e-12)[0]
             w = (points[-1] + moves[-1] - (d_points + d_moves) @ weights).reshape(shape)
@@ -101,8 +103,9 @@ def _alternate(w: Array, data: Data) -> tuple[Array, int]:
 def evenness(norms: Array, freedom: int) -> float:
     """Return how even residual norms are: about 1 for isotropic noise of `freedom` dimensions.
 
-    It is their 1 % quantile over their median, in units of the same for noise. Misfits are small
-    on some rows and so give less. 0 for exact fits, and where `freedom` or the rows are too few.
+    It is their 1 % quantile divided by their median, relative to the same ratio for noise. Wrong
+    fits have small residuals on some rows, and so a smaller value. It is 0 for exact fits, and if
+    `freedom` or the number of rows is too small.
 
     >>> rng = np.random.default_rng(0)
     >>> noise = np.linalg.norm(rng.normal(size=(4000, 15)), axis=1)
@@ -113,6 +116,6 @@ def evenness(norms: Array, freedom: int) -> float:
 
     if freedom < _LEAST_FREEDOM or norms.size < LEAST_ROWS:
         return 0.0
-    low, median = np.quantile(norms, [_LOW, 0.5])
-    expected = np.sqrt(chi2.ppf(_LOW, freedom) / chi2.ppf(0.5, freedom))
+    low, median = np.quantile(norms, [_LOW_QUANTILE, 0.5])
+    expected = np.sqrt(chi2.ppf(_LOW_QUANTILE, freedom) / chi2.ppf(0.5, freedom))
     return float(low / median / expected) if median else 0.0
