@@ -310,5 +310,9 @@ def damage(path: Path) -> Iterator[None]:
     except UsageError as error:  # a name in the file is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        reason = f"it lacks {one_line(error)}" if type(error) is KeyError else one_line(error)
+        reason = one_line(error)
+        if isinstance(error, KeyError):
+            reason = f"it lacks {reason}"
+        elif isinstance(error, IndexError | TypeError | AttributeError):
+            reason = "its parts do not fit each other"
         raise DamagedFile(f"{path} is damaged: {reason}") from error
