@@ -87,24 +87,24 @@ def attack(
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
     limit, found = budget_of(limits), []
-    asked = planned(family, chosen, seeds, seed, limit)
+    plan = planned(family, chosen, seeds, seed, limit)
     out = how.get("out")
     if folder and out and not out.suffix:
         raise UsageError(f"{out}: the attack on one instance goes to a FILE.json")
     total = len(chosen) * (1 if folder else seeds)
-    with kept(how, asked, total, "attacking") as (asked, do, keep):
+    with kept(how, plan, total, "attacking") as (plan, executor, keep):
         for name in chosen:
             takes = estimate_of(name, family) if progress.is_shown() else None
             if takes and takes.beta:
                 progress.note(planned_words(name, takes))
             try:
-                found.append(look(name, folder or family, seeds, seed, limit, do))
+                found.append(look(name, folder or family, seeds, seed, limit, executor))
             except ToolkitError as error:
                 if names:
                     raise
                 stopped[name] = str(error)
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
-        every = asked.updated(attacks=tuple(found), not_run=stopped)
-        keep(every)
-    return every
+        results = plan.updated(attacks=tuple(found), not_run=stopped)
+        keep(results)
+    return results

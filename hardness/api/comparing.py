@@ -74,7 +74,7 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
-    from hardness.runs.comparison import done, planned, usual
+    from hardness.runs.comparison import planned, run_planned, usual
 
     limits, how = read_keeping(more)
     spec, limit = _without(over, source, "compare"), budget_of(limits)
@@ -86,10 +86,10 @@ def compare(
     options |= limits | {"out": how.get("out")}
     line = command_line(spec, over, () if learner is None else names, options)
     names = () if names == ("none",) else names
-    asked = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
-    total = len(asked.specs) * len(asked.learners) * seeds
-    with kept(how, asked, total, "running learners") as (asked, do, keep):
-        found = done(asked, do)
+    plan = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
+    total = len(plan.specs) * len(plan.learners) * seeds
+    with kept(how, plan, total, "running learners") as (plan, executor, keep):
+        found = run_planned(plan, executor)
         keep(found)
     return found
 
@@ -179,7 +179,7 @@ def least(
     >>> searched.cells[0].interval
     (64, 91)
     """
-    from hardness.runs.least import PILOTS, done, planned
+    from hardness.runs.least import PILOTS, planned, run_planned
 
     limits, how = read_keeping(more)
     names, spec = sources.names(learner), _without(over, source, "least")
@@ -188,10 +188,10 @@ def least(
     one_of("unit", unit, ("examples", "queries", "values"))
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     total = integral("total", total, 1)
-    asked = planned(spec, over, names, seeds, seed, unit, limit, total, within)
-    searches = len(asked.specs) * len(asked.learners) * (seeds + PILOTS)
-    with kept(how, asked, searches, "searching thresholds") as (asked, do, keep):
-        found = done(asked, do)
+    plan = planned(spec, over, names, seeds, seed, unit, limit, total, within)
+    searches = len(plan.specs) * len(plan.learners) * (seeds + PILOTS)
+    with kept(how, plan, searches, "searching thresholds") as (plan, executor, keep):
+        found = run_planned(plan, executor)
         keep(found)
     return found
 
@@ -286,7 +286,7 @@ def stress(
     >>> stressed.attempts[0].held
     1
     """
-    from hardness.runs.stress import done, planned, too_few_queries
+    from hardness.runs.stress import planned, run_planned, too_few_queries
     from instances.ladders import ladder as named
     from instances.ladders import ladder_of
 
@@ -309,9 +309,9 @@ def stress(
             sources.require_unseen(sources.learner(one), how.get("out"))
     for said in too_few_queries((*names, *beside), chosen, limit):
         progress.note(said)
-    asked = planned(names, chosen, seeds, seed, limit, beside)
-    total = len(asked.learners) * len(chosen.levels) * seeds
-    with kept(how, asked, total, "running") as (asked, do, keep):
-        found = done(asked, do)
+    plan = planned(names, chosen, seeds, seed, limit, beside)
+    total = len(plan.learners) * len(chosen.levels) * seeds
+    with kept(how, plan, total, "running") as (plan, executor, keep):
+        found = run_planned(plan, executor)
         keep(found)
     return found

@@ -157,11 +157,11 @@ def figure_file(
     Arguments are those of `figure`. out: FILE.svg, .pdf or .png. Raises AlreadyExists unless
     forced.
     """
-    from hardness.report.figures import known
+    from hardness.report.figures import figure_named
     from instances.disk import refuse_existing, refuse_unwritable, write_bytes
     from instances.result import Answer
 
-    entry = known(text_argument("name", name))
+    entry = figure_named(text_argument("name", name))
     force, inches = switch("force", force), _inches(width)
     path = None if out is None else Path(located("out", out))
     kind = _kind(path) if path else ""
@@ -191,11 +191,11 @@ def _kind(out: Path) -> str:
 
 def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, Any]:
     """Collect the data of a figure from whatever its source is."""
-    from hardness.report.figures import known, rows_of
+    from hardness.report.figures import figure_named, rows_of
     from hardness.report.stored import comparison_of, least_of
     from hardness.runs import Comparison, Least
 
-    entry = known(text_argument("name", name))
+    entry = figure_named(text_argument("name", name))
     where = None if where is None else text_argument("where", where)
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
@@ -219,7 +219,7 @@ def _material(name: str, source: Any) -> Any:
     if isinstance(source, Result):
         return source
     entry, given = FIGURES[name], sources.functions(source)
-    if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
+    if entry.source.command or (Path(given).suffix == ".json" and Path(given).is_file()):
         return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):
         return listed

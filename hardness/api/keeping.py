@@ -13,7 +13,7 @@ from instances.errors import AlreadyExists, ToolkitError, UsageError
 if TYPE_CHECKING:
     from os import PathLike
 
-    from hardness.runs.jobs import Do, Work
+    from hardness.runs.jobs import Executor, Work
     from hardness.runs.record import Record
 
 BACKENDS = ("local", "dask")
@@ -60,7 +60,7 @@ def read_keeping(options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 @contextmanager
 def kept(
     how: Any, plan: "Record", total: int, label: str
-) -> "Iterator[tuple[Any, Do, Callable[[Any], None]]]":
+) -> "Iterator[tuple[Any, Executor, Callable[[Any], None]]]":
     """Give what is asked, who does its jobs, and what writes what came of them.
 
     how: what `read_keeping` read. An `out` without an ending is a folder: its runs.db holds the
@@ -94,7 +94,7 @@ def kept(
             if form:
                 write(out, form, result, bool(how.get("force")))
 
-        def do(works: "Iterable[Work]") -> "list[Any]":
+        def executor(works: "Iterable[Work]") -> "list[Any]":
             works = list(works)
             if runner.cache:
                 _require_same_versions(works, runner.cache)
@@ -102,7 +102,7 @@ def kept(
                 progress.note(f"{many} {rows} found in {file}, which are not done again")
             return list(runner.run(works))
 
-        yield plan, do, keep
+        yield plan, executor, keep
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def _taken_up(plan: Any, cache: Any, fresh: bool) -> Any:
             )
         plan = type(plan).read({n: v for n, v in earlier.items() if n != "format"})
         return plan
-    cache.ask(plan.filed())
+    cache.store_request(plan.filed())
     return plan
 
 
@@ -176,7 +176,7 @@ def _require_same_versions(works: "Sequence[Work]", cache: Any) -> None:
             "--out, or --fresh to begin again there"
         )
     if now.keys() - held.keys():
-        cache.ask({**held, **now}, "versions")
+        cache.store_request({**held, **now}, "versions")
 
 
 def _same(earlier: dict[str, Any], plan: dict[str, Any]) -> bool:

@@ -97,12 +97,12 @@ def sweep(
             if many := len(in_cache(runner.cache, works)):
                 progress.note(f"{many} runs found in {path}, which are not done again")
             named = {} if isinstance(file, Mapping) else {"file": str(file)}
-            runner.cache.ask(asked.filed() | named)
+            runner.cache.store_request(asked.filed() | named)
         rows = [text for _, text in runner.texts(works)]
         with damage(path) if path else nullcontext():
             texts = sort_texts(rows)
     named_file = "" if isinstance(file, Mapping) else str(file)
-    return Runs(source=str(path or ""), name=asked.name, texts=texts, asked=named_file)
+    return Runs(source=str(path or ""), name=asked.name, texts=texts, sweep_file=named_file)
 
 
 def _file_of_runs(path: Path) -> Path:

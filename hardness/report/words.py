@@ -1,4 +1,4 @@
-"""How results print: which function of this package writes each kind of result for people."""
+"""Which function of this package writes each kind of result for people."""
 
 from instances.lazy import Imported
 from instances.result import Answer, Result

@@ -194,7 +194,7 @@ def test_intervals_are_those_of_scipy():
 
 def test_a_sweep_without_runs_has_a_page(tmp_path):
     with Cache(tmp_path / "empty.db") as cache:
-        cache.ask(read_text(SWEEP, "test").filed())
+        cache.store_request(read_text(SWEEP, "test").filed())
     assert "There are no runs here." in shown(page_of(tmp_path / "empty.db")).words
 
 
