@@ -226,7 +226,7 @@ def search_words(search: SearchResult) -> str:
     )
     lines = [
         title,
-        *settings_words(search.found),
+        *settings_words(search.reached),
         "",
         sheet(search._rows()),
         "",

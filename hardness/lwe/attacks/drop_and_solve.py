@@ -1,12 +1,13 @@
 """Drop and solve: entries of the secret are guessed, and an attack runs on the others.
 
-Idea: zeta entries at random places of a secret of fixed weight h are taken to be 0, and redrawn
-until they are; of independent entries all values are tried, since nobody knows how many are 0.
+Idea: for a secret of fixed weight h, zeta entries at random places are assumed to be 0, and drawn
+again until they are. For independent entries all values of zeta entries are tried, since the number
+of zeros is not known.
 
-Success: C(n - zeta, h)/C(n, h) a choice, repeated until one is right with probability S; `arora-gb`
-may fail too, and has the root of S, as the choices have.
+Success: a choice is right with probability C(n - zeta, h)/C(n, h), and choices are repeated until
+one is right with probability S. `arora-gb` may fail too, so attack and choices get the root of S.
 
-Cost: the trials times the attack on n - zeta entries; each guess pays for all of it.
+Cost: the number of trials times the whole attack on n - zeta entries.
 
 Searched: zeta; for `usvp` together with its beta.
 
@@ -33,17 +34,17 @@ from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS, log_repetitions
 from instances.symmetric import log_binomial
 
-_MOST_VALUES = 128
+_MOST_VALUES = 128  # of an entry that is guessed
 
 
 def ln_zeros(law: Law, n: int, zeta: ArrayLike) -> Array:
-    """Compute ln of the probability that zeta entries at random places are 0, of a fixed weight."""
+    """Compute ln of the probability that zeta entries are 0, for a secret of fixed weight."""
     h = law.weight or 0
     return np.asarray(log_binomial(n - np.asarray(zeta), h) - log_binomial(n, h))
 
 
 def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> Array:
-    """Compute log2 of how often the attack runs behind guesses of zeta entries.
+    """Compute log2 of the number of runs of the attack, one for each guess of zeta entries.
 
     >>> from hardness.lwe.laws import uniform
     >>> law = sparse(uniform(0, 1, q=3329), n=128, weight=10)
@@ -56,7 +57,7 @@ def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> A
 
 
 def without(parameters: LweParameters, zeta: int) -> LweParameters:
-    """Drop entries of the secret that are guessed to be 0; its weight stays.
+    """Return the problem without zeta entries of the secret that are 0; its weight is unchanged.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> rest = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
@@ -73,7 +74,7 @@ def without(parameters: LweParameters, zeta: int) -> LweParameters:
 
 @attack("guess+usvp", "heuristic model", "ACW19, ADPS16, AGVW17", reduces=True)
 def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate `usvp` behind guesses.
+    """Estimate `usvp` after guesses.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -105,7 +106,7 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
 
 @attack("guess+arora-gb", "heuristic model", "ACW19, AG11, ACFP14, BFS04")
 def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate `arora-gb` behind guesses.
+    """Estimate `arora-gb` after guesses.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -146,9 +147,9 @@ def _require_few_values(parameters: LweParameters) -> None:
 
 
 def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting) -> Estimate:
-    """Put an attack on the other entries behind a guess of zeta of them.
+    """Return the estimate of guesses of zeta entries, given that of the attack on the others.
 
-    Raises NoEstimate if nearly all secrets are tried.
+    Raises NoEstimate if the guesses amount to trying nearly all secrets.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -162,18 +163,18 @@ def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Settin
     if not rest.applies:
         return rest
     runs = float(log_trials(law, parameters.n, zeta, setting.success))
-    every = law.weight is None
-    if every and zeta and rest.rank + runs >= parameters.size_bits:
+    all_values = law.weight is None  # else zeros are guessed
+    if all_values and zeta and rest.rank + runs >= parameters.size_bits:
         raise NoEstimate("it tries nearly all secrets, at more than brute-force does")
-    how = f"all 2^{runs:.1f} values" if every and zeta else "zeros"
-    draws = 0.0 if every else runs
-    note = f"{zeta} coordinates guessed, {how} at 2^{draws:.1f} choices of places"
+    guessed = f"all 2^{runs:.1f} values" if all_values and zeta else "zeros"
+    draws = 0.0 if all_values else runs
+    note = f"{zeta} coordinates guessed, {guessed} at 2^{draws:.1f} choices of places"
     return rest.changed(
         rop=rest.rank + runs,
         zeta=zeta,
-        space=runs if every else 0.0,
+        space=runs if all_values else 0.0,
         repetitions=draws,
-        prob=1.0 if every else math.exp(float(ln_zeros(law, parameters.n, zeta))),
+        prob=1.0 if all_values else math.exp(float(ln_zeros(law, parameters.n, zeta))),
         sample_bits=max(rest.sample_bits or 0.0, log2(parameters.unique)),
         search=f"scan of zeta; {rest.search}",
         note="; ".join(part for part in (note, rest.note) if part),
