@@ -1,4 +1,4 @@
-"""Attacks on secrets."""
+"""Attack the secrets of instances or samples."""
 
 from typing import TYPE_CHECKING, Unpack
 

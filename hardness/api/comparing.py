@@ -1,4 +1,4 @@
-"""Learners over sizes and up ladders: next to certified bounds and to one another."""
+"""Compare learners over sizes and on ladders, with certified bounds."""
 
 import re
 import shlex
@@ -81,23 +81,23 @@ def compare(
     over, tau = text_argument("over", over), exact("tau", tau)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     names = usual(spec, over) if learner is None else sources.names(learner)
-    said = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
-    options = {name: value for name, (value, usually) in said.items() if value != usually}
+    given = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
+    options = {name: value for name, (value, default) in given.items() if value != default}
     options |= limits | {"out": how.get("out")}
     line = command_line(spec, over, () if learner is None else names, options)
     names = () if names == ("none",) else names
     plan = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
     total = len(plan.specs) * len(plan.learners) * seeds
     with kept(how, plan, total, "running learners") as (plan, executor, keep):
-        found = run_planned(plan, executor)
-        keep(found)
-    return found
+        result = run_planned(plan, executor)
+        keep(result)
+    return result
 
 
 def _without(over: str | None, source: "Source", command: str) -> str:
-    """Give the SPEC of a source; raises UsageError for one in which the parameter stands.
+    """Return the SPEC of a source; raises UsageError if it sets the parameter that varies.
 
-    An object of a class has it always: its value is replaced.
+    An object always has a value of it, which is replaced.
     """
     spec = sources.spec_of(source, command)
     parameter = str(over).partition("=")[0].strip()
@@ -191,9 +191,9 @@ def least(
     plan = planned(spec, over, names, seeds, seed, unit, limit, total, within)
     searches = len(plan.specs) * len(plan.learners) * (seeds + PILOTS)
     with kept(how, plan, searches, "searching thresholds") as (plan, executor, keep):
-        found = run_planned(plan, executor)
-        keep(found)
-    return found
+        result = run_planned(plan, executor)
+        keep(result)
+    return result
 
 
 def ladders(ladder: str | None = None) -> "Answer":
@@ -229,10 +229,10 @@ def ladders(ladder: str | None = None) -> "Answer":
         chosen = named(ladder)
         data = chosen.to_dict()
         return Answer(data=data, told=ladder_words(chosen), rows=data["levels"])
-    every = tuple(LADDERS.values())
-    rows = [{"name": one.name, "levels": len(one.levels), "about": one.about} for one in every]
-    data = {"ladders": [one.to_dict() for one in every]}
-    return Answer(data=data, told=ladders_table(every), rows=rows)
+    listed = tuple(LADDERS.values())
+    rows = [{"name": row.name, "levels": len(row.levels), "about": row.about} for row in listed]
+    data = {"ladders": [row.to_dict() for row in listed]}
+    return Answer(data=data, told=ladders_table(listed), rows=rows)
 
 
 def stress(
@@ -299,19 +299,20 @@ def stress(
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     several: Any = (on,) if isinstance(on, str) or not isinstance(on, Iterable) else on
     chosen = named(ladder) if ladder else ladder_of(sources.specs_of(several, "stress"))
-    referred = () if reference is None else sources.several(reference)
-    both, limit = sources.names((*sources.several(learner), *referred)), budget_of(limits, None)
-    names, beside = both[: len(both) - len(referred)], both[len(both) - len(referred) :]
-    beside = chosen.references if reference is None else beside
-    beside = () if beside == ("none",) else beside
+    tested = sources.several(learner)
+    compared = () if reference is None else sources.several(reference)
+    all_names, limit = sources.names((*tested, *compared)), budget_of(limits, None)
+    names, references = all_names[: len(tested)], all_names[len(tested) :]
+    references = chosen.references if reference is None else references
+    references = () if references == ("none",) else references
     if seed is None:
-        for one in (*names, *beside):
-            sources.require_unseen(sources.learner(one), how.get("out"))
-    for said in too_few_queries((*names, *beside), chosen, limit):
-        progress.note(said)
-    plan = planned(names, chosen, seeds, seed, limit, beside)
+        for name in (*names, *references):
+            sources.require_unseen(sources.learner(name), how.get("out"))
+    for warning in too_few_queries((*names, *references), chosen, limit):
+        progress.note(warning)
+    plan = planned(names, chosen, seeds, seed, limit, references)
     total = len(plan.learners) * len(chosen.levels) * seeds
     with kept(how, plan, total, "running") as (plan, executor, keep):
-        found = run_planned(plan, executor)
-        keep(found)
-    return found
+        result = run_planned(plan, executor)
+        keep(result)
+    return result

@@ -1,4 +1,4 @@
-"""What people look at: the page of runs, figures."""
+"""Reports and figures: the page of runs, and figures of results."""
 
 from pathlib import Path
 from textwrap import fill
@@ -54,8 +54,8 @@ def report(
     path = Path(located("source", source))
     try:
         if out is None:
-            found: Comparison | Least | Stress | Runs = read_runs(path)
-            return found
+            result: Comparison | Least | Stress | Runs = read_runs(path)
+            return result
         return _page(path, Path(located("out", out)), force)
     except DamagedFile as error:
         raise DamagedFile(
@@ -68,18 +68,18 @@ def _page(source: Path, out: Path, force: bool) -> "Answer":
     from instances.disk import write_text
     from instances.result import Answer
 
-    made = page_of(source)
-    html = render(made)
+    page = page_of(source)
+    html = render(page)
     write_text(out, html, force=force)
     data = {
         "source": str(source),
         "report": str(out),
-        "title": made.title,
-        "runs": made.runs,
-        "figures": made.figures,
+        "title": page.title,
+        "runs": page.runs,
+        "figures": page.figures,
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, told=f"{out}: {made.runs} runs")
+    return Answer(data=data, told=f"{out}: {page.runs} runs")
 
 
 def figure(
@@ -138,8 +138,8 @@ def list_figures() -> "Answer":
     from hardness.report.figures import FIGURES, listed
     from instances.result import Answer
 
-    every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
-    return Answer(data={"figures": every}, told=listed())
+    entries = {n: {"shows": entry.shows, "source": entry.takes} for n, entry in FIGURES.items()}
+    return Answer(data={"figures": entries}, told=listed())
 
 
 def figure_file(
@@ -172,9 +172,9 @@ def figure_file(
     drawn = entry.draw(data, width=inches)
     if path:
         write_bytes(path, drawn.file(kind), force=force)
-    told = fill(drawn.caption, 80)
+    caption = fill(drawn.caption, 80)
     data = {"figure": name, **data, "caption": drawn.caption}
-    return Answer(data=data, told=f"{path}\n\n{told}" if path else told)
+    return Answer(data=data, told=f"{path}\n\n{caption}" if path else caption)
 
 
 def _inches(width: float | None) -> float | None:
@@ -182,7 +182,7 @@ def _inches(width: float | None) -> float | None:
 
 
 def _kind(out: Path) -> str:
-    """Take the format from the ending of --out."""
+    """Return the format by the ending of --out; raises UsageError for another ending."""
     kind = out.suffix.lstrip(".").lower()
     if kind not in ("svg", "pdf", "png"):
         raise UsageError(f"--out must end in .svg, .pdf or .png, got {out}")
@@ -211,7 +211,7 @@ def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, A
 
 
 def _material(name: str, source: Any) -> Any:
-    """Read what a figure is drawn from where it is no file: a family, its members, a result."""
+    """Return what a figure is drawn from: a result, a path, listed members, or a family."""
     from hardness.bounds.members import read_members
     from hardness.report.figures import FIGURES
     from instances.result import Result

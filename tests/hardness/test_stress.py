@@ -320,7 +320,7 @@ def test_a_budget_that_stops_a_query_learner_early_is_told_and_progress(hardness
     assert told.code == 0
     assert hardness(*call, "--budget-examples", 50_000, "--quiet").err == ""
     assert hardness(*call, "--budget-examples", 10**6).err == ""
-    monkeypatch.setattr("hardness.api.progress._EVERY", 0.0)  # in lines: here is no terminal
+    monkeypatch.setattr("hardness.api.progress._LOG_SECONDS", 0.0)  # in lines: here is no terminal
     call = ["stress", "--learner", "trivial", *LEVELS, "--seeds", 2, "--jobs", 1]
     assert "running: 1 of 4, " in hardness(*call).err
     assert hardness(*call, "--quiet").err == ""
