@@ -74,21 +74,21 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
-    from hardness.runs.comparison import planned, run_planned, usual
+    from hardness.runs.comparison import default_learners, planned, run_planned
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     spec, limit = _without(over, source, "compare"), budget_of(limits)
     over, tau = text_argument("over", over), exact("tau", tau)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
-    names = usual(spec, over) if learner is None else sources.names(learner)
+    names = default_learners(spec, over) if learner is None else sources.names(learner)
     given = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
     options = {name: value for name, (value, default) in given.items() if value != default}
-    options |= limits | {"out": how.get("out")}
+    options |= limits | {"out": keeping.get("out")}
     line = command_line(spec, over, () if learner is None else names, options)
     names = () if names == ("none",) else names
     plan = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
     total = len(plan.specs) * len(plan.learners) * seeds
-    with kept(how, plan, total, "running learners") as (plan, executor, keep):
+    with kept(keeping, plan, total, "running learners") as (plan, executor, keep):
         result = run_planned(plan, executor)
         keep(result)
     return result
@@ -181,7 +181,7 @@ def least(
     """
     from hardness.runs.least import PILOTS, planned, run_planned
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     names, spec = sources.names(learner), _without(over, source, "least")
     within, limit = exact("tau", tau), budget_of(limits)
     over = None if over is None else text_argument("over", over)
@@ -190,7 +190,7 @@ def least(
     total = integral("total", total, 1)
     plan = planned(spec, over, names, seeds, seed, unit, limit, total, within)
     searches = len(plan.specs) * len(plan.learners) * (seeds + PILOTS)
-    with kept(how, plan, searches, "searching thresholds") as (plan, executor, keep):
+    with kept(keeping, plan, searches, "searching thresholds") as (plan, executor, keep):
         result = run_planned(plan, executor)
         keep(result)
     return result
@@ -290,7 +290,7 @@ def stress(
     from instances.ladders import ladder as named
     from instances.ladders import ladder_of
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     seeds, ladder = integral("seeds", seeds, 1), ladder and text_argument("ladder", ladder)
     seed = None if seed is None else integral("seed", seed, 0)
     if not learner:
@@ -307,12 +307,12 @@ def stress(
     references = () if references == ("none",) else references
     if seed is None:
         for name in (*names, *references):
-            sources.require_unseen(sources.learner(name), how.get("out"))
+            sources.require_unseen(sources.learner(name), keeping.get("out"))
     for warning in too_few_queries((*names, *references), chosen, limit):
         progress.note(warning)
     plan = planned(names, chosen, seeds, seed, limit, references)
     total = len(plan.learners) * len(chosen.levels) * seeds
-    with kept(how, plan, total, "running") as (plan, executor, keep):
+    with kept(keeping, plan, total, "running") as (plan, executor, keep):
         result = run_planned(plan, executor)
         keep(result)
     return result

@@ -94,8 +94,8 @@ def _require_own(out: Path, force: bool) -> None:
     if force or not taken:
         return
     try:
-        made = read_json(out / "certificate.json")
-        ours = made.get("about", made)["spec"] == parse(CERTIFIED).spec
+        certificate = read_json(out / "certificate.json")
+        ours = certificate.get("about", certificate)["spec"] == parse(CERTIFIED).spec
         ours &= "results.json" not in taken or read_json(out / "results.json")["spec"] == SPEC
     except (DamagedFile, UsageError, KeyError, TypeError, AttributeError):
         ours = False

@@ -116,7 +116,7 @@ def estimate(
     from hardness.lwe import peer as public
     from hardness.lwe.estimate import estimate_all
     from hardness.lwe.models import MOST_SUCCESS, SUCCESS, parse_setting
-    from hardness.lwe.record import EstimatesTable, worded
+    from hardness.lwe.record import EstimatesTable, spec_and_size
     from hardness.report import cost as words
     from hardness.runs.names import brief_spec
     from instances.result import Answer
@@ -160,7 +160,7 @@ def estimate(
             for problem in problems:
                 name = problem.name
                 if name == problem.spec:
-                    name = worded(brief_spec(name), problem.parameters.samples)
+                    name = spec_and_size(brief_spec(name), problem.parameters.samples)
                 results.append(
                     estimate_all(
                         problem.parameters,

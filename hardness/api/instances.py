@@ -271,8 +271,8 @@ def reduce(
         if isinstance(origin, Path) and origin.is_dir():
             raise UsageError(f"{origin} is a folder: attention-to-lwr takes it")
         converted = sources.read_file(origin, spec)
-        held = Held.of_examples(Path(str(origin)), to_attention(converted, seed))
-        written = write_folder(path, held, held.count, force=force)
+        examples = Held.of_examples(Path(str(origin)), to_attention(converted, seed))
+        written = write_folder(path, examples, examples.count, force=force)
         counts = f"{written.count} examples of {len(converted)} samples"
         words = "; ".join((counts, *converted.notes))
     data = {"spec": converted.family.spec, "samples": len(converted), "written": str(path)}

@@ -46,62 +46,63 @@ def read_keeping(options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     Raises UsageError for a wrong value, and TypeError for an unknown name.
     """
     limits = {name: value for name, value in options.items() if name in Limits.__annotations__}
-    how = {name: value for name, value in options.items() if name not in limits}
-    if unknown := [name for name in how if name not in Keeping.__annotations__]:
+    keeping = {name: value for name, value in options.items() if name not in limits}
+    if unknown := [name for name in keeping if name not in Keeping.__annotations__]:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
-    for name in how.keys() & {"fresh", "force"}:
-        switch(name, how[name])
-    if how.get("out") is not None:
-        how["out"] = Path(located("out", how["out"]))
-    one_of("backend", how.get("backend", "local"), BACKENDS)
-    if how.get("scheduler") is not None:
-        text_argument("scheduler", how["scheduler"])
-    how["jobs"] = cores(how.get("jobs"))
-    return limits, how
+    for name in keeping.keys() & {"fresh", "force"}:
+        switch(name, keeping[name])
+    if keeping.get("out") is not None:
+        keeping["out"] = Path(located("out", keeping["out"]))
+    one_of("backend", keeping.get("backend", "local"), BACKENDS)
+    if keeping.get("scheduler") is not None:
+        text_argument("scheduler", keeping["scheduler"])
+    keeping["jobs"] = cores(keeping.get("jobs"))
+    return limits, keeping
 
 
 @contextmanager
 def kept(
-    how: Any, plan: "Record", total: int, label: str
+    keeping: Any, plan: "Record", total: int, label: str
 ) -> "Iterator[tuple[Any, Executor, Callable[[Any], None]]]":
     """Yield the plan, an executor for its jobs, and a function that writes the result to a file.
 
-    how: the second result of `read_keeping`. If `out` has no ending it is a folder. Its runs.db has
-    the request and the runs, and the same command continues there. total: most jobs of the plan.
+    keeping: the second result of `read_keeping`. If `out` has no ending it is a folder. Its runs.db
+    has the request and the runs, and the same command continues there. total: most jobs of the
+    plan.
     """
     from hardness.report.export import ENDINGS, write
     from hardness.runs.cache import NAME
     from instances.disk import refuse_existing, refuse_unwritable
 
-    out = how.get("out")
+    out = keeping.get("out")
     form = ENDINGS.get(out.suffix.lower()) if out else None
     require_folder(out)
     foreign = out and not form and out.exists() and not (out / NAME).exists()
     if out and foreign and not (out.is_dir() and not any(out.iterdir())):
         raise AlreadyExists(f"{out} exists and was kept: it holds no runs, give another --out")
     if out and form:
-        refuse_existing(out, bool(how.get("force")))
+        refuse_existing(out, bool(keeping.get("force")))
     if out:
         refuse_unwritable(out)
-    if how.get("fresh") and (out is None or form):
+    if keeping.get("fresh") and (out is None or form):
         raise UsageError("--fresh needs a folder --out: no runs are kept anywhere else")
     file = None if out is None or form else out / NAME
     rows = plan._kept
-    with running(how, file, total, label, rows) as runner:
+    with running(keeping, file, total, label, rows) as runner:
         if runner.cache:
-            plan = _continued(plan, runner.cache, bool(how.get("fresh")))
+            plan = _continued(plan, runner.cache, bool(keeping.get("fresh")))
         earlier = [runner.cache.count] if runner.cache else []
 
         def keep(result: Any) -> None:
             if form:
-                write(out, form, result, bool(how.get("force")))
+                write(out, form, result, bool(keeping.get("force")))
 
         def executor(works: "Iterable[Work]") -> "list[Any]":
             works = list(works)
             if runner.cache:
                 _require_same_versions(works, runner.cache)
-            if earlier and (many := earlier.pop()):
-                progress.note(f"{many} {rows} found in {file}, which are not done again")
+            if earlier and (count := earlier.pop()):
+                progress.note(f"{count} {rows} found in {file}, which are not done again")
             return list(runner.run(works))
 
         yield plan, executor, keep
@@ -109,7 +110,7 @@ def kept(
 
 @contextmanager
 def running(
-    how: Any, file: Path | None, total: int, label: str, rows: str = "runs"
+    keeping: Any, file: Path | None, total: int, label: str, rows: str = "runs"
 ) -> "Iterator[Any]":
     """Yield a Runner that keeps results in a file of runs, if there is one.
 
@@ -130,16 +131,16 @@ def running(
             progress.counted(total, label) as bar,
             Runner(
                 cache=cache,
-                backend=how.get("backend", "local"),
-                scheduler=how.get("scheduler"),
-                n_jobs=how["jobs"],
+                backend=keeping.get("backend", "local"),
+                scheduler=keeping.get("scheduler"),
+                n_jobs=keeping["jobs"],
                 progress=bar,
             ) as runner,
         ):
             yield runner
     except (KeyboardInterrupt, ToolkitError) as error:
-        many = cache.count if cache and cache.in_place else 0
-        kept_words = f"{many} {rows} are kept in {file}: the same command goes on" if many else ""
+        count = cache.count if cache and cache.in_place else 0
+        kept_words = f"{count} {rows} are kept in {file}: the same command goes on" if count else ""
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"interrupted; {kept_words}" if kept_words else "") from error
         if not kept_words or isinstance(error, UsageError):

@@ -76,7 +76,7 @@ def sweep(
 
     switch("dry_run", dry_run)
     options = {"fresh": fresh, "jobs": jobs, "backend": backend, "scheduler": scheduler}
-    _, how = read_keeping(options)
+    _, keeping = read_keeping(options)
     path = None if out is None else _file_of_runs(Path(located("out", out)))
     plan = read_sweep(_named(file) if isinstance(file, Mapping) else Path(located("file", file)))
     if fresh and path is None:
@@ -88,7 +88,7 @@ def sweep(
         with Cache(path, writes=False) as cache:
             _require_sweep(cache)
             return replace(plan, source=str(path), done=len(in_cache(cache, works)))
-    with running(how, path, len(works), "running") as runner:
+    with running(keeping, path, len(works), "running") as runner:
         if runner.cache:
             _require_sweep(runner.cache)
             if fresh:
@@ -138,14 +138,14 @@ def _named(grids: "Mapping[str, Any]") -> dict[str, Any]:
         return source if isinstance(source, str | dict) else sources.names(source)[0]
 
     def table(entries: "Mapping[str, Any]") -> dict[str, Any]:
-        made = dict(entries)
+        named = dict(entries)
         for name, read in (("specs", spec), ("learners", learner)):
-            if name in made:
-                several = isinstance(made[name], list | tuple)
-                made[name] = [*map(read, made[name] if several else [made[name]])]
-        return made
+            if name in named:
+                several = isinstance(named[name], list | tuple)
+                named[name] = [*map(read, named[name] if several else [named[name]])]
+        return named
 
-    made = table(grids)
-    if "grid" in made:
-        made["grid"] = [table(one) for one in made["grid"]]
-    return made
+    named = table(grids)
+    if "grid" in named:
+        named["grid"] = [table(one) for one in named["grid"]]
+    return named

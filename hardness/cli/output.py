@@ -69,22 +69,22 @@ def output(
             chosen = _file_format(out, form, kind)
             if needs and out is None and form is None:
                 raise click.UsageError(f"{path} needs {needs}")
-            given = {
+            arguments = {
                 n: v for n, v in options.items() if v is not None and v is not False and v != ()
             }
             if kind != "table":
-                given |= {"out": out} if out else {}
-            if force and (kind != "table" or forced or _writes(context, given)):
-                given["force"] = True
-            own = kind in ("own", "folder") and not ours  # the function itself checks `out`
-            _refuse(context, {**given, "out": None if own else out}, force, ours)
+                arguments |= {"out": out} if out else {}
+            if force and (kind != "table" or forced or _writes(context, arguments)):
+                arguments["force"] = True
+            checks_out = kind in ("own", "folder") and not ours  # the function itself checks `out`
+            _refuse(context, {**arguments, "out": None if checks_out else out}, force, ours)
             if family:
                 from instances.spec import own_families
 
                 context.with_resource(own_families(family))  # printing needs them too
             from instances.result import Answer
 
-            result = _called(function, given, form, quiet)
+            result = _called(function, arguments, form, quiet)
             if out and (kind == "table" or (kind == "folder" and isinstance(result, Answer))):
                 _write(out, chosen or "json", result, force)
             show(result, form)

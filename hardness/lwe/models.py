@@ -22,7 +22,7 @@ Array = NDArray[Any]  # of floats, or of truth values
 Integers = NDArray[np.int64]
 
 MOST_SUCCESS = 1 - 1e-12  # largest probability of success; its roots are still below 1
-_FAR = 1e300  # a logarithm beyond that of every length
+_BEYOND_LENGTHS = 1e300  # a logarithm beyond that of every length
 SIEVE_WIDTH = 0.2075  # log2 of the vectors in a sieve, per dimension: sqrt(4/3) [BDGL16]
 SMALL_BLOCK = 50  # below it cost models are not meaningful
 
@@ -320,7 +320,7 @@ def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Arra
     volume = lattice.ln_volume
     last = volume / d - (d - 1) * slope / 2
     if shape == "gsa":
-        return last, np.array(-_FAR), np.array(_FAR)
+        return last, np.array(-_BEYOND_LENGTHS), np.array(_BEYOND_LENGTHS)
     never = volume / d - d * slope  # below every value of the line, so nothing is clipped there
     ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
     arrays = np.broadcast_arrays(last, *ends, d, slope, volume)

@@ -223,8 +223,8 @@ def _law(node: ast.expr, key: str, count: int | None) -> tuple[str, str]:
     bound = _bound(call, _LAWS[name]).items()
     values = {arg: _number(value) for arg, value in bound if ast.unparse(value) != "None"}
     for arg, value in values.items():
-        whole = arg in ("stddev", "alpha") or value.denominator == 1
-        require(whole, f"{key} has {arg}={write(value)}: it must be an integer")
+        allowed = arg in ("stddev", "alpha") or value.denominator == 1
+        require(allowed, f"{key} has {arg}={write(value)}: it must be an integer")
     length = values.get("n", count)
     require(length == count, f"{key} of n={length}: it is of {count or 'oo'} entries")
     return _LAWS[name](**values)

@@ -194,7 +194,7 @@ class Estimates(Result):
     @property
     def words(self) -> str:
         """The spec with the number of samples, from which this problem can be read again."""
-        return worded(self.spec, self.samples)
+        return spec_and_size(self.spec, self.samples)
 
     @property
     def least(self) -> Estimate | None:
@@ -304,10 +304,10 @@ def _marked(problem: Estimates, e: Estimate | None) -> str | None:
     return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == problem.undisputed else bits
 
 
-def worded(spec: str, samples: int | None) -> str:
+def spec_and_size(spec: str, samples: int | None) -> str:
     """Write a spec with the number of samples that an attacker has.
 
-    >>> worded("lwe:n=10,q=97,sigma=1", 512)
+    >>> spec_and_size("lwe:n=10,q=97,sigma=1", 512)
     'lwe:n=10,q=97,sigma=1,samples=512'
     """
     return spec if samples is None else f"{spec},samples={samples}"

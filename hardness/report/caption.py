@@ -7,7 +7,7 @@ from hardness import __version__
 from hardness.bounds.bound import brief_power
 from hardness.bounds.quantities import shown_number
 from hardness.report.bound import DOMAIN
-from hardness.report.comparison import WORST, goal
+from hardness.report.comparison import ANY_ANSWERS, goal
 from hardness.runs.certified import query_bound
 from hardness.runs.names import brief_spec
 from instances.numbers import write
@@ -86,7 +86,7 @@ def bound(bound: "Bound") -> str:
         wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
         solution = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
-    oracle = f"Queries are to STAT(tau), whose {WORST}." if "tau" in at else ""
+    oracle = f"Queries are to STAT(tau), whose {ANY_ANSWERS}." if "tau" in at else ""
     head = f"Bounds of {brief_spec(bound.certificate.spec)} as formulas, certified at {values}."
     return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, solution, oracle)
 

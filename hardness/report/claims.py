@@ -39,7 +39,7 @@ _ALL_PAIRS = "over all ordered pairs, of one with itself too"
 _HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
 _LABEL = "{n} uniform signs; with probability 1/2 the label shows {g}"
 _GAME = "all of one random member,"
-_COINS = "its mean if labels are random with the same mean"
+_CHANCE = "its mean if labels are random with the same mean"
 
 
 def conditions(certificate: "Certificate") -> str:
@@ -363,20 +363,20 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
     what = f"{reach}{kind} and what labels show of S"
     if terms.get("examples") == "any":
         return (
-            f"{what}: over any number of examples, {_GAME} the mean of each is {_COINS}; no "
+            f"{what}: over any number of examples, {_GAME} the mean of each is {_CHANCE}; no "
             "other tests are meant"
         )
     if claim.quantity.startswith("low-degree-advantage"):
         root = short(claim.value, up=True)
         return (
             f"{what}: the mean of one over {_counted(Fraction(terms['examples']))}, {_GAME} "
-            f"differs from {_COINS} by at most the root of {root}, the squared advantage, times "
+            f"differs from {_CHANCE} by at most the root of {root}, the squared advantage, times "
             f"its deviation there{', which one attains' if root == written(claim.value) else ''}; "
             f"no other tests are meant{'; vacuous' if claim.value >= 1 else ''}"
         )
     return (
         f"{what}: at least {_counted(claim.value)}, {_GAME} {'are' if claim.value > 1 else 'is'} "
-        f"needed for the mean of one to differ from {_COINS} by its deviation there; no other "
+        f"needed for the mean of one to differ from {_CHANCE} by its deviation there; no other "
         f"tests are meant{'; vacuous' if claim.value == 1 else ''}"
     )
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hardness.bounds import BoundParameters
     from hardness.runs.least import Least
 
-ASKER = {
+LEARNER_OF = {
     "stat-queries": "a statistical-query learner",
     "csq-queries": "a learner by correlational queries",
 }
-WORST = "answers may be any numbers within the tolerance"
+ANY_ANSWERS = "answers may be any numbers within the tolerance"
 _BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
@@ -47,8 +47,10 @@ def goal(terms: "BoundParameters", request: str = "stat-queries") -> str:
     >>> goal(BoundParameters(), "")
     'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
     """
-    needed = [f"queries of {ASKER[request]}, where {WORST} tau = {terms.tau}"] if request else []
-    needed += ["labels, of any learner"]
+    needed = ["labels, of any learner"]
+    if request:
+        queries = f"queries of {LEARNER_OF[request]}, where {ANY_ANSWERS} tau = {terms.tau}"
+        needed.insert(0, queries)
     about = f"relative risk {terms.risk} with probability {terms.success}"
     return f"Certified is what {about} needs: {'; '.join(needed)}."
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.lwe.grid import Grid, SearchResult
 from hardness.lwe.models import SMALL_BLOCK
-from hardness.lwe.record import Estimate, Estimates, EstimatesTable, worded
+from hardness.lwe.record import Estimate, Estimates, EstimatesTable, spec_and_size
 from hardness.lwe.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
@@ -90,7 +90,7 @@ def cost_words(e: Estimate) -> str:
 def _title(estimates: Estimates) -> str:
     """Write the name of a set, if there is one, and the spec without defaults, with the samples."""
     named = f"{estimates.name}: " if estimates.name != estimates.spec else ""
-    return named + worded(brief_spec(estimates.spec), estimates.samples)
+    return named + spec_and_size(brief_spec(estimates.spec), estimates.samples)
 
 
 def settings_words(*problems: Estimates | None) -> list[str]:
@@ -191,7 +191,7 @@ def grid_words(grid: Grid) -> str:
     settings = settings_words(*(cell.estimates for cell in grid.cells))
     below = "Each row is the cheapest attack on one problem: estimates, and not lower bounds."
     return "\n".join(
-        [worded(grid.spec, grid.samples), *settings, "", sheet(grid._rows()), "", below]
+        [spec_and_size(grid.spec, grid.samples), *settings, "", sheet(grid._rows()), "", below]
     )
 
 
@@ -247,6 +247,8 @@ def sets_words() -> tuple[dict[str, Any], str]:
         }
         for name, e in SETS.items()
     }
-    rows = [[name, str(e.level or "-"), worded(e.spec, e.samples)] for name, e in SETS.items()]
+    rows = [
+        [name, str(s.level or "-"), spec_and_size(s.spec, s.samples)] for name, s in SETS.items()
+    ]
     more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
     return {"sets": listed}, "\n".join([table(["set", "claimed", "spec"], rows), "", wrap(more)])

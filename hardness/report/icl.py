@@ -11,7 +11,7 @@ from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table, wrap
 from instances.numbers import outward
 
-FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
+FREE_WEIGHTS = {"q": "Q alone (P = 0)", "both": "P and Q"}
 MOST_POLYNOMIALS = 4  # residual polynomials that are written or drawn
 CURVES = get_args(Name)
 _LONG = 24  # most characters of a fraction that is written exactly
@@ -130,7 +130,7 @@ def _train(trained: Trained) -> list[str]:
     return [
         f"prompts    d = {trained.d}, n = {trained.n}, noise {trained.noise:g}; who predicts 0 "
         f"loses {trained.power:.5g}",
-        f"trained    {count(trained.layers, 'layer')}, {FREE[trained.free]}, "
+        f"trained    {count(trained.layers, 'layer')}, {FREE_WEIGHTS[trained.free]}, "
         f"{'whitened' if trained.whiten else 'raw'} coordinates,",
         f"           L-BFGS on {trained.samples} fixed Gram matrices, random start, seed "
         f"{trained.seed}",

@@ -17,7 +17,7 @@ _NEEDS = {
     "stat-queries": "statistical-query learner needs {} queries to STAT({})",
     "csq-queries": "learner by correlational queries needs {} of them within {}",
 }
-NONE_ENOUGH = {
+_NO_NUMBER_ENOUGH = {
     "stat-queries": "no number of queries to STAT({}) is enough for more than success {}",
     "csq-queries": "no number of correlational queries within {} is enough for more than success "
     "{}",
@@ -49,20 +49,20 @@ def headline(stress: Stress, attempt: LadderAttempt) -> str:
     >>> headline(tested, tested.attempts[0])[:56]
     'lowdegree passes level 1 of the 2 of your ladder (parity'
     """
-    ladder, held, touched = stress.ladder, attempt.held, attempt.touched
-    if held:
-        levels = "level 1" if held == 1 else f"levels 1 to {held}"
+    ladder, passed, touched = stress.ladder, attempt.held, attempt.touched
+    if passed:
+        levels = "level 1" if passed == 1 else f"levels 1 to {passed}"
         first = (
             f"{attempt.name} passes {levels} of the {len(ladder.levels)} of {ladder.title} "
-            f"({'up to ' * (held > 1)}{brief_spec(ladder.specs[held - 1])}): with confidence "
+            f"({'up to ' * (passed > 1)}{brief_spec(ladder.specs[passed - 1])}): with confidence "
             f"{_percent(stress)} it solves more than half of the "
-            f"instances{' of each' * (held > 1)}."
+            f"instances{' of each' * (passed > 1)}."
         )
     else:
         first = f"{attempt.name} passes no level of {ladder.title}."
         if stress.confidence is None:
             first += " At least 5 seeds are needed to pass a level at 95 %."
-    if touched > held:
+    if touched > passed:
         trials = attempt.levels[touched - 1]
         first += f" It solves {trials.passes} of {len(trials.trials)} instances of level {touched}."
     return f"{first} {_stop(stress, attempt)}"
@@ -79,8 +79,8 @@ def _stop(stress: Stress, attempt: LadderAttempt) -> str:
         level = len(attempt.levels) + 1
         return f"It does not support level {level}, which is not a failure: {attempt.unsupported}."
     if attempt.continues:
-        whole = len(attempt.levels) == len(stress.ladder.levels)
-        return "The ladder ends there." if whole else "It was interrupted."
+        complete = len(attempt.levels) == len(stress.ladder.levels)
+        return "The ladder ends there." if complete else "It was interrupted."
     last = attempt.levels[-1]
     if last.unsupported:
         return f"It does not support level {len(attempt.levels)}, which is not a failure."
@@ -179,7 +179,7 @@ def _claim(levels: Sequence[LevelBounds]) -> str:
         text = f"any {needs}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success}"
     else:
         most = _each([chance(one.success) for one in levels if one.success is not None])
-        text = NONE_ENOUGH[levels[0].quantity].format(TERMS.tau, most)
+        text = _NO_NUMBER_ENOUGH[levels[0].quantity].format(TERMS.tau, most)
         text += f" at a relative risk of {TERMS.risk}"
     return f"{text} over a random member, in the worst case over admissible answers (certified)."
 

@@ -8,10 +8,10 @@ from hardness.runs.sweep import Sweep
 _NAME_WIDTH = 44  # most columns of a learner or a spec
 
 
-def cut(text: str, width: int) -> str:
+def cut_to_width(text: str, width: int) -> str:
     """Cut a text to a width.
 
-    >>> cut("parity:d=8,m=2", 10)
+    >>> cut_to_width("parity:d=8,m=2", 10)
     'parity:...'
     """
     return text if len(text) <= width else f"{text[: width - 3]}..."
@@ -22,7 +22,7 @@ def sweep_words(sweep: Sweep) -> str:
     rows = [
         [
             str(row["grid"]),
-            cut(short(str(row["learner"])), _NAME_WIDTH),
+            cut_to_width(short(str(row["learner"])), _NAME_WIDTH),
             str(row["specs"]),
             str(row["runs"]),
             "no limit" if row["at most s"] is None else number(row["at most s"]),
@@ -47,7 +47,7 @@ def runs_words(runs: Runs) -> str:
         return f"{runs.source or runs.name}: no runs"
     ended = [
         [
-            cut(short(learner), _NAME_WIDTH),
+            cut_to_width(short(learner), _NAME_WIDTH),
             str(sum(ends.values())),
             ", ".join(f"{n} {end}" for end, n in sorted(ends.items(), key=lambda pair: -pair[1])),
         ]
@@ -57,8 +57,8 @@ def runs_words(runs: Runs) -> str:
     names = [name for name in rows[0] if name not in ("spec", "learner")]
     cells = [
         [
-            cut(brief_spec(str(row["spec"])), _NAME_WIDTH),
-            cut(short(str(row["learner"])), _NAME_WIDTH),
+            cut_to_width(brief_spec(str(row["spec"])), _NAME_WIDTH),
+            cut_to_width(short(str(row["learner"])), _NAME_WIDTH),
             *(
                 "-" if row[n] is None else row[n] if isinstance(row[n], str) else number(row[n])
                 for n in names

@@ -18,7 +18,7 @@ from hardness.bounds.quantities import bound as bound
 from instances.text import TableRow, printable
 
 PLAIN = 80
-_ROOM: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
+_COLUMNS: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
 _STYLE = re.compile(r"(\x1b\[0(?:;\d+)?m)")
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
 # Where prose may be broken: at spaces, except within a command in backticks.
@@ -74,13 +74,13 @@ def _styled(code: str, text: str) -> str:
 
 
 @contextmanager
-def within(width: int) -> Iterator[None]:
+def fitted_to(width: int) -> Iterator[None]:
     """Fit the tables that are written in the block to a width."""
-    token = _ROOM.set(width)
+    token = _COLUMNS.set(width)
     try:
         yield
     finally:
-        _ROOM.reset(token)
+        _COLUMNS.reset(token)
 
 
 def laid_out(text: str, width: int, colour: bool = False) -> str:
@@ -152,7 +152,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     """Write a table with words to the left and numbers to the right, within a width.
 
     If it does not fit, cells are broken into several lines, in the widest column of words first.
-    width: if it is not given, that of `within`, else of the terminal.
+    width: if it is not given, that of `fitted_to`, else of the terminal.
 
     >>> print(laid_out(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]), 80))
     learner  queries
@@ -167,7 +167,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
 
     words = [any(_is_words(row[i]) for row in rows) for i in range(len(header))]
     lines = [list(header), *([faint(c) if c == WORD else c for c in row] for row in rows)]
-    widths = _fitted(lines, words, width or _ROOM.get() or screen())
+    widths = _fitted(lines, words, width or _COLUMNS.get() or screen())
     cells = [
         ["\n".join(_filled(line, w, _PARTS) for line in cell.split("\n")) if w else cell
          for cell, w in zip(row, widths, strict=True)]

@@ -13,7 +13,7 @@ import numpy as np
 from hardness.attacks.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.attacks.primal import Primal
 from hardness.learners import learner_spec
-from hardness.lwe.attacks.drop_and_solve import behind, without
+from hardness.lwe.attacks.drop_and_solve import with_guesses, without_zeros
 from hardness.lwe.attacks.usvp import Embedding, usvp_at
 from hardness.lwe.estimate import estimate_all
 from hardness.lwe.models import DEFAULT
@@ -266,8 +266,8 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     if zeta:
         if problem.secret.weight is None:  # the formula guesses any values, the attack only zeros
             return None
-        reduced = usvp_at(without(problem, zeta), DEFAULT, block, m)
-        return behind(reduced, problem, zeta, DEFAULT)
+        reduced = usvp_at(without_zeros(problem, zeta), DEFAULT, block, m)
+        return with_guesses(reduced, problem, zeta, DEFAULT)
     if block > LLL_BLOCK:  # the attack increases the block size until it finds the secret
         sizes = np.arange(LLL_BLOCK, block + 1)
         succeeds = Embedding(problem).margin(sizes, m) >= 0

@@ -74,7 +74,7 @@ def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
         examples=_median([r.examples for r in runs]),
         values=_median([r.membership_queries for r in runs]),
         seconds=median(r.seconds for r in runs),
-        enough={cost: enough((r.used(cost) for r in runs), success) for cost in COSTS},
+        enough={cost: cost_within((r.used(cost) for r in runs), success) for cost in COSTS},
         risk=median(risks) if risks else None,
         outcome=max(names, key=names.count),
     )
@@ -86,10 +86,10 @@ def _median(counts: Sequence[int]) -> float:
     return int(middle) if middle == int(middle) else middle
 
 
-def enough(costs: Iterable[float], fraction: Fraction) -> float:
+def cost_within(costs: Iterable[float], fraction: Fraction) -> float:
     """Return the least cost that at least a fraction of the runs stayed within.
 
-    >>> enough([5, 1, 9], Fraction(2, 3))
+    >>> cost_within([5, 1, 9], Fraction(2, 3))
     5
     """
     ordered = sorted(costs)
@@ -222,7 +222,7 @@ class Comparison(Record, frozen=True, kw_only=True):
                 ends = {"solved": f"{cell.solved}/{cell.runs}", "known": "measured"}
                 rows.append({"learner": names[cell.learner], "size": size, **used, **ends})
             if certified:
-                bounds = {COST_OF[name]: worded(name, n) for name, n in certified.items()}
+                bounds = {COST_OF[name]: certified_text(name, n) for name, n in certified.items()}
                 known = "exact" if {*bounds.values()} - {WORD} else WORD
                 row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
                 rows.append({**row, **bounds, "solved": None, "known": known})
@@ -253,17 +253,17 @@ COST_OF = {  # the cost of a run that each certified quantity bounds
 }
 
 
-def worded(quantity: str, value: int | None) -> int | str:
+def certified_text(quantity: str, value: int | None) -> int | str:
     """Return a certified value, "vacuous" for a trivial one, or "none enough" for None."""
     if value is None:
         return NONE_ENOUGH
     return WORD if vacuous(quantity, value) else value
 
 
-def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
+def distinct_learners(learners: tuple[str, ...]) -> tuple[str, ...]:
     """Drop repeated learners, whatever their spelling; keep the first name of each.
 
-    >>> distinct(("lowdegree", "lowdegree:degree=2", "student"))
+    >>> distinct_learners(("lowdegree", "lowdegree:degree=2", "student"))
     ('lowdegree', 'student')
     """
     named: dict[str, str] = {}
@@ -272,10 +272,10 @@ def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(named.values())
 
 
-def usual(spec: str, over: str) -> tuple[str, ...]:
+def default_learners(spec: str, over: str) -> tuple[str, ...]:
     """Name the default learners that run on a family, for a command that names none.
 
-    >>> usual("profile:g=majority,m=3", "d=8..10")
+    >>> default_learners("profile:g=majority,m=3", "d=8..10")
     ('queries', 'lowdegree', 'student')
     """
     family = parse(specs_over(spec_of(spec), *values_of(over))[0])
@@ -349,7 +349,7 @@ def planned(
     terms, spec, budget = terms or BoundParameters(), spec_of(spec), budget or Budget()
     parameter, values = values_of(over)
     specs = tuple(specs_over(spec, parameter, values))
-    learners = distinct(learners)
+    learners = distinct_learners(learners)
     if seeds < 1:
         raise UsageError(f"{seeds} seeds: at least one is needed")
     if len(specs) * len(learners) * seeds > _MOST_RUNS:

@@ -85,15 +85,15 @@ def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
         budget = ((f"budget_{name}", getattr(run.budget, name)) for name in BUDGET)
         return (("family", run.family), *budget, ("family_revision", run.revisions.get("family")))
 
-    def newest(some: Iterable[Run]) -> tuple[int, str]:
-        counts = Counter(map(version_of, some))
+    def newest(group: Iterable[Run]) -> tuple[int, str]:
+        counts = Counter(map(version_of, group))
         return min(counts, key=lambda version: (-version[0], -counts[version], version[1]))
 
     groups: dict[Fixed, list[Run]] = {}
-    for fixed, some in grouped(runs, fixed_in).items():
-        learners = grouped(some, lambda run: run.learner)
+    for fixed, group in grouped(runs, fixed_in).items():
+        learners = grouped(group, lambda run: run.learner)
         latest = {name: newest(trials) for name, trials in learners.items()}
-        kept = [run for run in some if version_of(run) == latest[run.learner]]
+        kept = [run for run in group if version_of(run) == latest[run.learner]]
         for answered in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
             groups[*fixed, *answered] = [run for run in kept if answers(run) in (answered, ())]
     return groups
@@ -167,8 +167,8 @@ def over_one(runs: Iterable[Run]) -> tuple[Line, ...]:
     ()
     """
     groups: dict[object, Line] = {}
-    for fixed, some in comparable(runs).items():
-        by_spec = grouped(some, lambda run: run.spec)
+    for fixed, group in comparable(runs).items():
+        by_spec = grouped(group, lambda run: run.spec)
         for parameter, (first, *_) in lines([*by_spec]):
             others = _others(first, parameter)
             specs = [
@@ -187,9 +187,9 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
     ()
     """
     kept_planes: list[Plane] = []
-    for fixed, some in comparable(runs).items():
-        x, y = axes([run.spec for run in some])
-        both = (run for run in some if {x, y} <= {*numbers_of(run.spec)})
+    for fixed, group in comparable(runs).items():
+        x, y = axes([run.spec for run in group])
+        both = (run for run in group if {x, y} <= {*numbers_of(run.spec)})
         by_others = grouped(both, lambda run: _others(run.spec, x, y))  # noqa: B023
         planes = (_plane(x, y, kept, fixed) for kept in by_others.values())
         kept_planes += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]

@@ -31,7 +31,7 @@ from hardness.runs.cache import Cache
 from hardness.runs.record import Record
 from hardness.runs.registry import KEYS, OBJECTS, fresh_learner, parse_learner
 from hardness.runs.run import OracleName, Run, learn_once, machine, run, versions
-from hardness.runs.workers import Dask, Died, Local, fault, hindrance, packed
+from hardness.runs.workers import Dask, Died, Local, describe_fault, hindrance, packed
 from instances.disk import damage
 from instances.errors import ToolkitError, UsageError
 from instances.spec import OWN, file_of, parse_stored
@@ -207,7 +207,7 @@ def _perform_all(batch: Sequence[tuple[Work, dict[str, Any]]]) -> tuple[list[str
         try:
             rows.append(perform(planned))
         except Exception as error:  # a fault of ours: the row names it, and the others go on
-            lost = planned[0].lost(Outcome.CRASHED, fault(error), clock.now() - start)
+            lost = planned[0].lost(Outcome.CRASHED, describe_fault(error), clock.now() - start)
             rows.append(text_of(lost))
     return rows, (clock.now() - start) / len(batch)
 

@@ -27,7 +27,7 @@ from hardness.learners.learner import View
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
-from hardness.runs.comparison import certificates, distinct, specs_over, values_of
+from hardness.runs.comparison import certificates, distinct_learners, specs_over, values_of
 from hardness.runs.growth import Scaling, scaling_of_least
 from hardness.runs.jobs import Executor, Work, in_this_process, require_loaded
 from hardness.runs.names import Value
@@ -587,7 +587,7 @@ def planned(
         spec=spec,
         parameter=parameter,
         specs=tuple(specs),
-        learners=distinct(learners),
+        learners=distinct_learners(learners),
         seeds=seeds,
         seed=first_seed,
         unit=unit,

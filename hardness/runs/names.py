@@ -45,10 +45,10 @@ def short(learner: str) -> str:
     if learner.partition(":")[0] not in LEARNERS:
         return learner
     try:
-        made = parse_learner(learner)
+        parsed = parse_learner(learner)
     except UsageError:  # a name of another version, with other parameters
         return learner
-    return brief(made, made.name)
+    return brief(parsed, parsed.name)
 
 
 def brief_spec(spec: str, *without: str) -> str:

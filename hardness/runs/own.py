@@ -30,7 +30,7 @@ from instances.owndata import OwnData
 from instances.streams import generator
 from instances.teacher import teach
 
-_TOKENS = 2  # of an example, if k is not given
+_DEFAULT_TOKENS = 2  # of an example, if k is not given
 _HOLD_OUT, _LEAST_HELD_OUT = 0.2, 2  # fraction that is held out, least number of its examples
 _LARGEST = 1e100  # entries are at most this, or zero, or at least its inverse; squares fit float64
 
@@ -63,7 +63,7 @@ def taught(
             f"{type(layer).__name__}: the file of a layer or an AttentionLayer is needed; "
             "AttentionLayer.from_torch(module) and .from_qkvo(q, k, v, o) make one"
         )
-    instance = teach(layer, tokens, k or _TOKENS, noise, seed)
+    instance = teach(layer, tokens, k or _DEFAULT_TOKENS, noise, seed)
     return instance, {
         "teacher": {
             "source": source,

@@ -149,7 +149,7 @@ VIEWS: dict[View, str] = {
 }
 
 
-_FLOOR = ("information-floor",)
+_LABEL_BOUND = ("information-floor",)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class LearnerClass:
     name: ClassName
     does: str
     cost: Literal["queries", "examples", "values"]
-    bound_by: tuple[str, ...] = _FLOOR
+    bound_by: tuple[str, ...] = _LABEL_BOUND
 
     @property
     def do(self) -> str:

@@ -43,7 +43,7 @@ _BATCH_NUMBERS, _MOST_NUMBERS, _WORK = 1 << 21, 1 << 26, 1 << 23
 _SOLVED_PART, _RANGE_PART = 0.04, 0.03  # of the scale: most that the range adds to a risk of 0
 _TAIL_PART = 0.004  # of the scale: most that the cut of long tokens adds
 _ROUNDING = 1e-9  # relative difference that another machine's floating point may cause
-_EQUAL = 1e-22  # of the squared labels: what rounding leaves of labels that are all equal
+_EQUAL_LABELS = 1e-22  # of the squared labels: what rounding leaves of labels that are all equal
 _TILT = 6  # degrees of freedom that the tilt adds: the degree of the squared labels
 
 Array = NDArray[np.float64]
@@ -230,12 +230,12 @@ def _of_numbers(
     pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
     means = family.mean(secret, pilot.x) - family.beside(secret, pilot.x)
     scale = float(((means - family.known(pilot.x)) ** 2).sum()) / _PILOT
-    if scale <= _EQUAL * float((means**2).sum()) / _PILOT:
+    if scale <= _EQUAL_LABELS * float((means**2).sum()) / _PILOT:
         raise ToolkitError(
             f"{family}: on {_PILOT} examples the labels are zero, or all equal up to rounding, so "
             "no relative risk is measured"
         )
-    longest, tail = cut(family, size, scale)
+    longest, tail = cut_of_tokens(family, size, scale)
     # If the known part is a constant other than zero, a prediction may be at that distance.
     constant = float((family.known(pilot.x[:1]) ** 2).sum(axis=2).max())
     part = 1 if constant else 4
@@ -283,7 +283,7 @@ def _of_numbers(
     )
 
 
-def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
+def cut_of_tokens(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     """Choose the largest squared token length T of the interval, and bound the loss beyond T.
 
     If tokens are bounded, T is their largest squared length. Otherwise each of k tokens has

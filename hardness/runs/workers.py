@@ -434,7 +434,7 @@ class Dask:
             self._client.close(timeout=5)
 
 
-def fault(error: BaseException) -> str:
+def describe_fault(error: BaseException) -> str:
     """Describe an exception of this toolkit's own code, with the file and line that raised it."""
     places = traceback.extract_tb(error.__traceback__)
     where = f" in {Path(places[-1].filename).name}:{places[-1].lineno}" if places else ""

@@ -184,8 +184,8 @@ def _tails(law: Law) -> Array:
         x = np.arange(half + 64 + round(8 * law.deviation))
         weights = -((x / law.deviation) ** 2) / 2
         beyond = np.logaddexp.accumulate(weights[::-1])[::-1]  # of t and above
-        whole = np.logaddexp(0.0, math.log(2) + beyond[1])
-        return math.log(2) + beyond[1 : half + 1] - whole
+        ln_total = np.logaddexp(0.0, math.log(2) + beyond[1])
+        return math.log(2) + beyond[1 : half + 1] - ln_total
     if law.kind == "cbd":
         return math.log(2) + binom.logsf(law.high + np.arange(law.high), 2 * law.high, 0.5)
     return np.zeros(0)

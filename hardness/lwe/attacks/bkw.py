@@ -12,9 +12,9 @@ from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS
 
 _MOST_TERMS = 1 << 16
-_CELLS = 40_000  # steps times choices that are computed at a time
+_BATCH_CELLS = 40_000  # steps times choices that are computed at a time
 _CLOSE = 1e-9
-_FEWER = 12  # l is above b - 12
+_FEWEST_BELOW = 12  # l is above b - 12
 _MOST_BLOCKS = 1000  # more would add up over 2^1000 errors, which is beyond float64
 
 
@@ -177,8 +177,8 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         return np.stack([np.where(able, rop, np.inf), used, terms, steps, plain])
 
     def cost(words: Integers, test: Integers, more: Integers, b: Integers) -> Array:
-        choices = np.stack([b, np.maximum(1, b + words - _FEWER), test, more])
-        parts = np.array_split(choices, max(1, len(b) * (most + 1) // _CELLS), axis=1)
+        choices = np.stack([b, np.maximum(1, b + words - _FEWEST_BELOW), test, more])
+        parts = np.array_split(choices, max(1, len(b) * (most + 1) // _BATCH_CELLS), axis=1)
         return np.concatenate([priced(most, *part)[0] for part in parts])
 
     bound, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
@@ -190,14 +190,14 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         if choice and not dense:  # in a finer grid
             b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
         cells = len(b) * len(fewer) * len(more) * (most + 1)
-        tests = spread(1, n, max(16, min(200, 10 * _CELLS // cells)))
+        tests = spread(1, n, max(16, min(200, 10 * _BATCH_CELLS // cells)))
         best = scan(cost, fewer, tests, more, b, few=max(2, min(8, 300 // (most + 1))))
         choice, bound = min(((choice, bound), best), key=lambda point: point[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         raise NoEstimate(reason)
     less, test, more_terms, block = choice
-    words = max(1, block + less - _FEWER)
+    words = max(1, block + less - _FEWEST_BELOW)
     point = (np.array([v]) for v in (block, words, test, more_terms))
     _, used, terms, steps, plain = map(float, priced(most, *point)[:, 0])
     table = block * bits - 1

@@ -17,7 +17,7 @@ _MOST_BITS = 4096  # of each sum in the label of a table's entry
 _MOST_ROWS = 1 << 24  # samples for which the number without error is averaged
 _WIDE = 12  # deviations around the mean of that number
 _SMALL, _LEAST, _CLOSE = -30.0, 1e-12, 1e-6
-SPARE = 4  # samples beyond k, which make a solution unique
+SPARE_SAMPLES = 4  # samples beyond k, which make a solution unique
 
 
 @attack("brute-force", "exact count", "information")
@@ -155,9 +155,8 @@ def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, 
     first, second = n // 2, n - n // 2
     if not counts:
         return first * log2(alphabet + 1), second * log2(alphabet + 1), 0.0
-    left = np.diff(
-        np.cumsum(counts) // 2, prepend=0
-    ).tolist()  # odd counts round down and up in turn
+    # Halves of odd counts are rounded down and up in turn.
+    left = np.diff(np.cumsum(counts) // 2, prepend=0).tolist()
     right = [h - part for h, part in zip(counts, left, strict=True)]
     tries = log2_places(n, counts) - log2_places(first, left) - log2_places(second, right)
     values = log2(alphabet)
@@ -241,7 +240,7 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Field
         many = "at least half of the samples have errors"
         raise NoEstimate(many if error else "no error: linear algebra does it")
     k = best_size(n, h, 1 - error.zero)
-    trials = lucky_bits(parameters, k, SPARE, setting.success)
+    trials = lucky_bits(parameters, k, SPARE_SAMPLES, setting.success)
     if trials == math.inf:
         raise NoEstimate(f"too few of {parameters.samples} samples have no error")
     return {
@@ -249,7 +248,7 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Field
         "mem": 2 * log2(k),
         "repetitions": trials,
         "d": k,
-        "sample_bits": log2(k + SPARE + parameters.single(setting.success)),
+        "sample_bits": log2(k + SPARE_SAMPLES + parameters.single(setting.success)),
         "search": "exhaustive over k",
         "note": f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the "
         "samples are the least: trials draw from a pool of some thousand",
@@ -312,5 +311,5 @@ def best_size(n: int, h: int, rate: float) -> int:
     k = np.arange(h, n + 1)
     growth = np.log(k[1:] / (k[1:] - h))  # C(k, h) = C(k - 1, h) k/(k - h)
     places = np.concatenate([[0.0], np.cumsum(growth)])
-    work = -places - (k + SPARE) * math.log1p(-rate) + 3 * np.log(k)
+    work = -places - (k + SPARE_SAMPLES) * math.log1p(-rate) + 3 * np.log(k)
     return int(k[np.argmin(work)])

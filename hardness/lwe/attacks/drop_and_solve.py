@@ -56,11 +56,11 @@ def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> A
     return log_repetitions(ln_zeros(law, n, zeta), success)
 
 
-def without(parameters: LweParameters, zeta: int) -> LweParameters:
+def without_zeros(parameters: LweParameters, zeta: int) -> LweParameters:
     """Return the problem without zeta entries of the secret that are 0; its weight is unchanged.
 
     >>> from hardness.lwe.parameters import parse_parameters
-    >>> rest = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
+    >>> rest = without_zeros(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
     >>> rest.n, rest.secret.weight, rest.secret.zero
     (32, 8, 0.75)
     """
@@ -83,7 +83,7 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> best.beta < usvp(sparse, DEFAULT).beta, best.zeta > 100
     (True, True)
     """
-    whole, n = usvp(parameters, setting), parameters.n
+    unguessed, n = usvp(parameters, setting), parameters.n
     _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
 
@@ -91,17 +91,19 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
         runs = log_trials(parameters.secret, n, zeta, setting.success)
         return runs + Embedding(parameters, setting.shape, zeta).cost(setting, beta)[0]
 
-    largest = whole.beta or Embedding(parameters).largest()
+    largest = unguessed.beta or Embedding(parameters).largest()
     zeta = np.unique(np.linspace(0, n - few, 24).astype(np.int64))
     point, rop = scan(cost, spread(2, largest, 40, dense=16), zeta)
     near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 24).astype(np.int64).clip(2))
     some = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
     point, rop = min(((point, rop), scan(cost, near, np.unique(some))), key=lambda best: best[1])
-    if not rop < whole.rank:
-        return behind(whole, parameters, 0, setting)
+    if not rop < unguessed.rank:
+        return with_guesses(unguessed, parameters, 0, setting)
     beta, out = point
     m = int(Embedding(parameters, setting.shape, out).cost(setting, np.array(beta))[1])
-    return behind(usvp_at(without(parameters, out), setting, beta, m), parameters, out, setting)
+    return with_guesses(
+        usvp_at(without_zeros(parameters, out), setting, beta, m), parameters, out, setting
+    )
 
 
 @attack("guess+arora-gb", "heuristic model", "ACW19, AG11, ACFP14, BFS04")
@@ -114,7 +116,7 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> guess_arora_gb(parse_parameters(spec, samples=512), DEFAULT).rop < 130
     True
     """
-    whole, n = arora_gb(parameters, setting), parameters.n
+    unguessed, n = arora_gb(parameters, setting), parameters.n
     _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
     fixed = parameters.secret.weight is not None
@@ -122,20 +124,20 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 
     @cache
     def rest(zeta: int) -> Estimate:
-        return arora_gb(without(parameters, zeta), root) if zeta else whole
+        return arora_gb(without_zeros(parameters, zeta), root) if zeta else unguessed
 
     def cost(left: Integers) -> Array:
         ranks = np.array([rest(n - int(v)).rank for v in left])
         return log_trials(parameters.secret, n, n - left, root.success) + ranks
 
-    if not whole.applies and whole.reason == rest(n - few).reason:
-        raise NoEstimate(whole.reason)
+    if not unguessed.applies and unguessed.reason == rest(n - few).reason:
+        raise NoEstimate(unguessed.reason)
     (left,), _ = scan(cost, spread(few, n, 14), few=3)
     (left,), rop = scan(cost, window(left, 12, few, n), few=1)
     zeta = n - left
     if not math.isfinite(rop):
         raise NoEstimate(rest(zeta).reason)
-    return behind(rest(zeta), parameters, zeta, root)
+    return with_guesses(rest(zeta), parameters, zeta, root)
 
 
 def _require_few_values(parameters: LweParameters) -> None:
@@ -146,7 +148,9 @@ def _require_few_values(parameters: LweParameters) -> None:
         raise NoEstimate(wide)
 
 
-def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting) -> Estimate:
+def with_guesses(
+    rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting
+) -> Estimate:
     """Return the estimate of guesses of zeta entries, given that of the attack on the others.
 
     Raises NoEstimate if the guesses amount to trying nearly all secrets.
@@ -154,7 +158,7 @@ def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Settin
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
     >>> toy = parse_parameters("lwe:n=128,q=251,sigma=3,secret=binary,h=4")
-    >>> guess = behind(usvp_at(without(toy, 78), DEFAULT, 2, 35), toy, 78, DEFAULT)
+    >>> guess = with_guesses(usvp_at(without_zeros(toy, 78), DEFAULT, 2, 35), toy, 78, DEFAULT)
     >>> guess.name, guess.d, round(guess.repetitions, 1)
     ('guess+usvp', 86, 7.7)
     """

@@ -24,7 +24,9 @@ from hardness.lwe.success import log_distinguishing, log_repetitions, log_single
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # log2 of the operations to add the value of a vector
 LARGEST_BLOCK = 1 << 14
-WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
+TOO_WIDE = (
+    "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
+)
 _SMALL_N = 64  # n up to which more starting points are refined
 _MOST_LN = 700.0  # the exponential of a larger number is beyond float64
 Priced = dict[str, Array]  # rop and other fields of estimates: red, guess, count, ..
@@ -47,7 +49,7 @@ class ShortVectors:
         self.ln_error = math.log(2 * math.pi) + relative
         self.most = float(setting.model.cost(LARGEST_BLOCK, LARGEST_BLOCK))
         if self.ln_scaled <= 0:
-            raise NoEstimate(WIDE)
+            raise NoEstimate(TOO_WIDE)
 
     def samples(self, beta: Any, k: Any, shift: Any = 0.0) -> Integers:
         """Return the m with the shortest vectors: k ln(q sigma_s/sigma_e) = d^2 ln delta."""
@@ -85,7 +87,7 @@ class ShortVectors:
         """Scan block sizes, with other axes; raises NoEstimate if no short vectors distinguish."""
         point, rop = scan(best, self.blocks(self.most), *axes)
         if not rop < self.most:
-            raise NoEstimate(WIDE)
+            raise NoEstimate(TOO_WIDE)
         return point, rop
 
     def blocks(self, bits: float) -> Integers:
@@ -220,14 +222,14 @@ def dual_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
         m = lattice.samples(beta, np.maximum(n - out, 1))
         return price(beta, m, out, zeta, p)["rop"]
 
-    whole, rop = lattice.scanned(best, [0], [0], [2])
+    unguessed, rop = lattice.scanned(best, [0], [0], [2])
     widest = law.ln_deviation / math.log(2) + math.log2(3 * math.sqrt(rop)) + 2  # log2 of p
     zeta = spread(0, min(n - 1, (rop - TABLE) / max(law.guesses, 1e-9)), 6)
     out = spread(0, min(n - 1, max(1, rop - MULTIPLY)), 12)
     p = spread(2, 2 ** min(max(widest, 3), rop / 2, parameters.log2_q, 60), 8, dense=7)
-    beta = np.linspace(max(2, whole[0] // 2), whole[0] + 2, 20).astype(np.int64)
+    beta = np.linspace(max(2, unguessed[0] // 2), unguessed[0] + 2, 20).astype(np.int64)
     point, bits = scan(best, np.unique(beta), out, zeta, p, few=12)
-    point = point if bits < rop else whole
+    point = point if bits < rop else unguessed
     ranges = [(0, n - 1), (0, n - 1), (2, int(p[-1]))]
     bounds = [(2, LARGEST_BLOCK), *ranges]
 
@@ -309,7 +311,7 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Fields:
         m = lattice.samples(beta, n - split[0], shift(*split[:2]))
         return price(beta, m, *split)["rop"]
 
-    whole, rop = lattice.scanned(best, [0], [0], [0])
+    unguessed, rop = lattice.scanned(best, [0], [0], [0])
     zeta = spread(0, min(n - 1, rop / max(law.guesses, 1e-9)), 40)
     low = more = np.zeros(1, np.int64)
     if h is not None:
@@ -318,7 +320,7 @@ def dual_guess(parameters: LweParameters, setting: Setting) -> Fields:
         low = more = spread(0, guesses.columns - 1, 6, dense=3)
     ranges = [(0, n - 1), (0, int(low[-1])), (0, int(more[-1]))]
     point, bits = scan(best, lattice.blocks(rop), zeta, low, more, few=12)
-    point = point if bits <= rop else whole
+    point = point if bits <= rop else unguessed
     near = [  # axes of a finer grid around the best point
         window(value, reach, low, high, step)
         for value, reach, step, (low, high) in zip(

@@ -163,8 +163,8 @@ def _caption(data: Data, letters: dict[str, str], lined: bool) -> Iterable[str]:
     if data["models"]:
         yield f"Lattice reduction: {', '.join(data['models'])}."
     if len(letters) > 1:
-        told = (f"{letter} {legible_name(name)}" for name, letter in letters.items())
-        yield f"Cheapest attack: {', '.join(told)}."
+        attack_names = (f"{letter} {legible_name(name)}" for name, letter in letters.items())
+        yield f"Cheapest attack: {', '.join(attack_names)}."
     if lined:
         yield "Lines: linear between the middles of cells."
     if any(row["rop"] is None for row in data["rows"] if row["kind"] == "cell"):

@@ -223,16 +223,16 @@ def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure
     for panel in (left, right):
         size_axis(panel, data["places"], data["parameter"])
     for name, look in looks.items():
-        own = [row for row in measured if row["learner"] == name and row["seconds"] > 0]
-        x, y = [places[row["value"]] for row in own], [row["seconds"] for row in own]
+        of_name = [row for row in measured if row["learner"] == name and row["seconds"] > 0]
+        x, y = [places[row["value"]] for row in of_name], [row["seconds"] for row in of_name]
         left.plot(x, y, look.line, color=look.colour, label=legible_name(name))
-        for most in (True, False):
-            some = [row for row in own if (2 * row["solved"] > row["runs"]) is most]
-            x, y = [places[row["value"]] for row in some], [row["seconds"] for row in some]
-            left.plot(x, y, **look.point, markerfacecolor=look.colour if most else "none")
+        for solved in (True, False):
+            marked = [row for row in of_name if (2 * row["solved"] > row["runs"]) is solved]
+            x, y = [places[row["value"]] for row in marked], [row["seconds"] for row in marked]
+            left.plot(x, y, **look.point, markerfacecolor=look.colour if solved else "none")
     for name, look in models.items():
-        own = [row for row in estimated if row["attack"] == name]
-        x, y = [places[row["value"]] for row in own], [row["bits"] for row in own]
+        of_name = [row for row in estimated if row["attack"] == name]
+        x, y = [places[row["value"]] for row in of_name], [row["bits"] for row in of_name]
         right.plot(x, y, **{**look.point, "linestyle": look.line}, label=name)
     handles = [entry(legible_name(name), look) for name, look in looks.items()]
     handles += [entry(f"{name} (estimated)", look) for name, look in models.items()]

@@ -74,11 +74,11 @@ def _draw(data: Data, about: str, ax: Any, width: float | None) -> Figure:
         straight = [row["series"] for row in rows if row["kind"] in ("level", "density")]
         straight = list(dict.fromkeys(straight))
         for name in names:
-            own = [row for row in rows if row["series"] == name]
+            of_series = [row for row in rows if row["series"] == name]
             if name in straight:
-                _draw_straight(panel, name, own, _LEVELS[straight.index(name) % len(_LEVELS)])
+                _draw_straight(panel, name, of_series, _LEVELS[straight.index(name) % len(_LEVELS)])
             else:
-                _draw_series(panel, name, own, names.index(name) - len(straight))
+                _draw_series(panel, name, of_series, names.index(name) - len(straight))
         for axis in part.get("log", ""):
             getattr(panel, f"set_{axis}scale")("log")
         for axis in part.get("whole", ""):
@@ -102,20 +102,20 @@ def _draw_series(ax: Axes, name: str, rows: Rows, place: int) -> None:
     """Draw a series by the kinds of its rows; only the first kind is in the legend."""
     look = series_look(max(place, 0))
     for kind in dict.fromkeys(row["kind"] for row in rows):
-        own = [row for row in rows if row["kind"] == kind]
+        of_kind = [row for row in rows if row["kind"] == kind]
         label = name if kind == rows[0]["kind"] else None
-        x = [row["x"] for row in own]
-        y = [math.nan if row["y"] is None else row["y"] for row in own]
+        x = [row["x"] for row in of_kind]
+        y = [math.nan if row["y"] is None else row["y"] for row in of_kind]
         if kind == "text":
-            for row in own:
+            for row in of_kind:
                 place_of = (row["x"], row["y"])
                 ax.text(*place_of, row["says"], color=look.colour, fontsize=7, ha="right")
             continue
         marker = "" if kind in ("line", "dotted") else look.marker
         line = {"point": "none", "alone": "none", "dotted": ":"}.get(kind, "-")
         style: Any = {"color": look.colour, "marker": marker, "linestyle": line, "label": label}
-        if "low" in own[0]:
-            ends = np.abs([[row[end] - row["y"] for row in own] for end in ("low", "high")])
+        if "low" in of_kind[0]:
+            ends = np.abs([[row[end] - row["y"] for row in of_kind] for end in ("low", "high")])
             ax.errorbar(x, y, ends, **style)
         else:
             ax.plot(x, y, **style)

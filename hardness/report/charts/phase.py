@@ -27,7 +27,7 @@ SHARE = Fraction(2, 3)  # of the runs that must solve: the success probability o
 QUERIES = 10**6  # assumed budget of queries, if neither the runs nor the bounds give one
 PANELS = 6  # most learners of a figure
 _BOUND_COLOUR = "#B0590A"
-_ROOM = 0.28  # inches: least width of a cell with numbers
+_LEAST_CELL = 0.28  # inches: least width of a cell with numbers
 # The style of the certified line, by whether the bound applies to the learner.
 _LINE_STYLES: dict[bool, Any] = {True: "-", False: "--"}
 
@@ -71,10 +71,10 @@ def phase_rows(plane: Plane) -> Data:
         ],
     }
     queries = plane.rows[0].budget.queries
-    data["query_budget"] = queries or assumed(needed(data).values())
+    data["query_budget"] = queries or assumed(certified_queries(data).values())
     data["budget_given"] = queries is not None
     data["rows"] += [
-        {"kind": "cell", "learner": short(name), "asks": asks(name), "x": x, "y": y, **cell}
+        {"kind": "cell", "learner": short(name), "asks": only_queries(name), "x": x, "y": y, **cell}
         for name in plane.learners[:PANELS]
         for (x, y), spec in places
         if (cell := cell_of(runs.get((name, spec), []), spec))
@@ -82,10 +82,10 @@ def phase_rows(plane: Plane) -> Data:
     return data
 
 
-def asks(learner: str) -> bool:
+def only_queries(learner: str) -> bool:
     """Return whether a learner is built in and asks only statistical queries.
 
-    >>> asks("queries"), asks("elimination"), asks("mine.py:Net")
+    >>> only_queries("queries"), only_queries("elimination"), only_queries("mine.py:Net")
     (True, False, False)
     """
     name = learner.partition(":")[0]
@@ -138,14 +138,15 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
     }
 
 
-def needed(data: Data) -> dict[tuple[str, str], float]:
+def certified_queries(data: Data) -> dict[tuple[str, str], float]:
     """Return the certified queries at each point (x, y) where they are not vacuous.
 
     The value is infinite if no number of queries suffices.
 
     >>> of = {"kind": "certified", "x": "8"}
     >>> rows = [of | {"y": "2", "queries": "2"}, of | {"y": "3", "queries": "9"}]
-    >>> needed({"quantity": "stat-queries", "rows": [*rows, of | {"y": "4", "queries": None}]})
+    >>> rows.append(of | {"y": "4", "queries": None})
+    >>> certified_queries({"quantity": "stat-queries", "rows": rows})
     {('8', '3'): 9, ('8', '4'): inf}
     """
     queries = {
@@ -171,7 +172,7 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     for row in data["rows"]:
         if row["kind"] == "cell":
             learners.setdefault(row["learner"], []).append(row)
-    required = needed(data)
+    required = certified_queries(data)
     above = np.array(
         [[required.get((x, y), 0) > data["query_budget"] for x in data["xs"]] for y in data["ys"]]
     )
@@ -226,7 +227,7 @@ def _draw_cells(ax: Axes, data: Data, cells: list[Data]) -> Any:
     ax.grid(visible=False)
     ax.set_facecolor("#EEEEEE")
     wide = ax.figure.get_figwidth() / min(3, max(1, len(ax.figure.axes)))  # type: ignore[union-attr]
-    numbered = wide / len(xs) >= _ROOM
+    numbered = wide / len(xs) >= _LEAST_CELL
     for cell in cells:
         dark = cell["passed"] > 0.6 * cell["runs"]
         counted = f"{cell['passed']}/{cell['runs']}" if numbered else ""

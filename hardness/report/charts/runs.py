@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from hardness.bounds.quantities import vacuous
-from hardness.report.comparison import ASKER, fit_rows, power, short_name
+from hardness.report.comparison import LEARNER_OF, fit_rows, power, short_name
 from hardness.report.style import (
     BOUND_COLOUR,
     LARGEST_DRAWN,
@@ -42,7 +42,9 @@ TITLES = {
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1: nothing learned)", "relative risk"),
 }
-FREE = "Only the information-theoretic bound, on labels, binds learners by membership queries."
+ONLY_LABEL_BOUND = (
+    "Only the information-theoretic bound, on labels, binds learners by membership queries."
+)
 CERTIFIED = "certified"  # the kind of rows of certified bounds
 LINES: dict[str, tuple[str, Any]] = {"queries": ("Dashed", "--"), "examples": ("Dotted", ":")}
 VIEW_WORDS = {  # what learners of a view see, in captions
@@ -235,10 +237,10 @@ def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Fig
             if row.get(cost) is not None and (row["learner"], cost) not in searched
         ]
         needed = [row for row in of_kind["least"] if row["cost"] == cost]
-        every = [row[cost] for row in spent] + [y for _, y in bounds]
-        every += [max(row[end] or 1, 1) for row in needed for end in ("least", "low", "high")]
+        drawn_costs = [row[cost] for row in spent] + [y for _, y in bounds]
+        drawn_costs += [max(row[end] or 1, 1) for row in needed for end in ("least", "low", "high")]
         panel.set(title=TITLES[cost][0], ylabel=TITLES[cost][1])
-        floor = cost_axis(panel, every, zero=cost == "risk")
+        floor = cost_axis(panel, drawn_costs, zero=cost == "risk")
         size_axis(panel, data["places"], data["parameter"])
         if bounds:
             _draw_bound(panel, cost, bounds)
@@ -360,11 +362,11 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
             yield f"for {terms}."
         else:
             yield f"{LINES[cost][0]}: certified number of queries that"
-            yield f"{ASKER[row['quantity']]} needs for {terms}, in the worst case"
+            yield f"{LEARNER_OF[row['quantity']]} needs for {terms}, in the worst case"
             yield f"over answers within {data['tau']}; answers to these"
             yield "runs were honest, so a run may use fewer."
     if "values" in data["costs"]:
-        yield FREE
+        yield ONLY_LABEL_BOUND
     if growth := data.get("growth"):
         laws = "; ".join(map(legible_name, growth))
         yield f"Fitted over these sizes ({CONFIDENCE:.0%} intervals): {laws}."
