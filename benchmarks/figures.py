@@ -108,7 +108,7 @@ def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
         found = tomllib.load(file)["figure"]
     pictures = [Picture(**{**one, "needs": tuple(one.get("needs", ()))}) for one in found]
     for one in pictures:
-        wrong = one.figure and bool(one.made) is not bool(FIGURES[one.figure].source.made)
+        wrong = one.figure and bool(one.made) is not bool(FIGURES[one.figure].source.command)
         if bool(one.spec) is bool(one.made) or bool(one.figure) is bool(one.script) or wrong:
             raise UsageError(f"{one.image}: what it is drawn from, or by, is missing")
     return pictures

@@ -46,7 +46,7 @@ examples. Seconds are the time of learning; predicting is measured separately.
 
 def row(attempt: LadderAttempt) -> str:
     held, touched = attempt.held, attempt.touched
-    name = attempt.asked.removeprefix("docs/examples/")
+    name = attempt.name.removeprefix("docs/examples/")
     top: Trials | None = attempt.levels[held - 1] if held else None
     shown = "-" if top is None else f"{_cost(top.cost('examples'))} | {_cost(top.cost('seconds'))}"
     spec = ladder("parity-v1").levels[held - 1].spec if held else "none"

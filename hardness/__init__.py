@@ -14,11 +14,11 @@ import lazy_loader
 
 __version__ = "1.0.0"
 
-_found = _find("instances")
-if _found is None or _found.submodule_search_locations is None:
+_package = _find("instances")
+if _package is None or _package.submodule_search_locations is None:
     raise ImportError(
-        f"{_found.origin if _found else 'no file'} is imported as `instances`, which is a package "
-        "of hardness-toolkit: rename your file, or start Python in another folder"
+        f"{_package.origin if _package else 'no file'} is imported as `instances`, which is a "
+        "package of hardness-toolkit: rename your file, or start Python in another folder"
     )
 
 from instances.errors import withdrawn  # noqa: E402

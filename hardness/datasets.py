@@ -1,7 +1,7 @@
-"""Examples of an instance as machine learning hands data about: arrays (X, y), torch datasets.
+"""Examples of an instance in the usual forms of machine learning: arrays (X, y), torch datasets.
 
-The spec and random_state give the instance, its hidden part and its examples, as a seed does
-elsewhere: `hardness.risk(predict, SPEC, random_state)` judges a model on others of the same.
+random_state is the seed of the instance and its examples. `hardness.risk(predict, SPEC,
+random_state)` measures a model on other examples of the same instance.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hardness.icl.prompts import Prompts
 
 Array = NDArray[Any]
-_NUMBERS = 1 << 21  # in the tokens that are drawn at once
+_BATCH_NUMBERS = 1 << 21  # numbers in the tokens that are drawn at once
 
 
 def make(
@@ -76,12 +76,12 @@ def make(
     """
     if view not in (views := OneOf(("tokens", "z"))):
         raise UsageError(views.refusal("view", view))
-    whole = integral("n_samples", n_samples, 0) + integral("test_samples", test_samples, 0)
-    instance = _instance(spec, whole, random_state)
-    drawn = _tokens(instance, whole) if view == "tokens" else _reduced(instance, whole)
+    total = integral("n_samples", n_samples, 0) + integral("test_samples", test_samples, 0)
+    instance = _instance(spec, total, random_state)
+    arrays = _tokens(instance, total) if view == "tokens" else _reduced(instance, total)
     if not test_samples:
-        return drawn
-    return tuple(part for both in drawn for part in np.split(both, [n_samples]))
+        return arrays
+    return tuple(part for array in arrays for part in np.split(array, [n_samples]))
 
 
 def torch(
@@ -109,8 +109,8 @@ def torch(
     ToolkitError
         If the extra `torch` is not installed.
     """
-    made = make(spec, n_samples, random_state, view=view, test_samples=test_samples)
-    datasets = [_tensors(*made[start :: len(made) // 2]) for start in range(len(made) // 2)]
+    arrays = make(spec, n_samples, random_state, view=view, test_samples=test_samples)
+    datasets = [_tensors(*arrays[start :: len(arrays) // 2]) for start in range(len(arrays) // 2)]
     return tuple(datasets) if test_samples else datasets[0]
 
 
@@ -203,8 +203,9 @@ def prompt_loss(
     True
     """
     z, target = _prompts(law, "test", integral("n_samples", n_samples, 2), random_state)
-    said = predict(z)
-    values = np.asarray(said.detach().cpu() if hasattr(said, "detach") else said)
+    predictions = predict(z)
+    is_tensor = hasattr(predictions, "detach")
+    values = np.asarray(predictions.detach().cpu() if is_tensor else predictions)
     if values.size != len(z) or values.dtype.kind not in "fiu" or not np.isfinite(values).all():
         raise UsageError(f"predict gives {values.shape}: {len(z)} finite numbers are needed")
     losses = (values.reshape(-1) - target) ** 2
@@ -221,7 +222,7 @@ def _tokens(instance: Instance, n: int) -> tuple[Array, Array]:
     """Make the first n examples: tokens and labels."""
     k, d = instance.family.k, instance.family.d
     x, y = np.empty((n, k, d), instance.examples(0, 0).x.dtype), np.empty((n, k, d))
-    rows = max(1, _NUMBERS // (k * d))
+    rows = max(1, _BATCH_NUMBERS // (k * d))
     for start in range(0, n, rows):
         drawn = instance.examples(start, min(rows, n - start))
         x[start : start + rows], y[start : start + rows] = drawn.x, drawn.y
@@ -232,15 +233,15 @@ def _reduced(instance: Instance, n: int) -> tuple[Array, Array]:
     """Make the first n examples whose label shows a factor: z and the factor."""
     family = require_coded(instance.family)
     z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
-    rows = max(1, _NUMBERS // (2 * family.d))
+    rows = max(1, _BATCH_NUMBERS // (2 * family.d))
     filled = start = 0
     while filled < n:
         drawn = min(rows, family.enough(n - filled) + 8)
-        shown = reduce(instance.examples(start, drawn))
-        taken = min(len(shown), n - filled)
-        z[filled : filled + taken] = shown.signs()[:taken]
-        s[filled : filled + taken] = shown.values[:taken]
-        filled, start = filled + taken, start + drawn
+        informative = reduce(instance.examples(start, drawn))
+        count = min(len(informative), n - filled)
+        z[filled : filled + count] = informative.signs()[:count]
+        s[filled : filled + count] = informative.values[:count]
+        filled, start = filled + count, start + drawn
     return z, s
 
 

@@ -147,7 +147,7 @@ def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
     monkeypatch.setattr(remote, "_LOAD_SECONDS", NEVER)
     monkeypatch.setattr(remote, "_PREDICT_SECONDS", NEVER)
-    monkeypatch.setattr(progress, "_EVERY", NEVER)
+    monkeypatch.setattr(progress, "_LOG_SECONDS", NEVER)
 
 
 @pytest.fixture(autouse=True)

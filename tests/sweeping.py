@@ -15,7 +15,7 @@ def sweep_to(path, text):
     sweep = read_text(text, "test")
     with pytest.MonkeyPatch.context() as patch, Cache(path) as cache:
         patch.setattr(risk, "_EVALUATE", 2048)
-        cache.ask(sweep.filed())
+        cache.store_request(sweep.filed())
         run_jobs(sweep.works, cache)
     return path
 

@@ -215,7 +215,7 @@ def test_thresholds_of_an_object(tmp_path):
 
     found = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256, jobs=1)
     [cell] = found.cells
-    tried = {one.n for each in (*found.pilots, *found.thresholds) for one in each.tried}
+    tried = {one.n for each in (*found.pilots, *found.thresholds) for one in each.trials}
     assert (cell.learner, set(asked) - {10_000}) == ("votes", tried)  # which is to warm it up
     assert 4 <= cell.least <= 128
     for wrong, how, said in (

@@ -233,7 +233,7 @@ def test_results_do_not_depend_on_workers_or_order():
     learners = ("elimination", "lowdegree", "student:steps=50")
     one = compare("parity:m=2", "d=6,8", learners, seeds=2)
     with Runner(n_jobs=2) as runner:
-        backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, do=runner.run)
+        backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, executor=runner.run)
     names = [parse_learner(name).name for name in learners]
     found = [(r.spec, names.index(r.learner.partition(":")[0]), r.seed) for r in backwards.runs]
     assert found == sorted(found, key=lambda key: (one.specs.index(key[0]), -key[1], key[2]))

@@ -189,9 +189,9 @@ main(["inspect", "parity:d=8,m=2"])
 def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(clock, "now", lambda: now[0])
-    monkeypatch.setattr(progress, "_EVERY", 30.0)
+    monkeypatch.setattr(progress, "_LOG_SECONDS", 30.0)
     monkeypatch.setattr(progress, "_TICK", threading.TIMEOUT_MAX)
-    with progress.shown(True), progress.counted(100, "running") as bar:
+    with progress.showing(True), progress.counted(100, "running") as bar:
         for _ in range(100):
             now[0] += 1
             bar(1)
@@ -200,7 +200,7 @@ def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch
         "running: 60 of 100, 1 min 0 s so far, about 40 s left",
         "running: 90 of 100, 1 min 30 s so far, about 10 s left",
     ]
-    with progress.shown(False), progress.counted(2, "running") as bar:
+    with progress.showing(False), progress.counted(2, "running") as bar:
         now[0] += 99
         bar(1)
     assert capfd.readouterr().err == ""

@@ -2,7 +2,7 @@
 
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.runs.least import Least, Search, Threshold, Trial, least, walk
+from hardness.runs.least import Least, Search, Threshold, Trial, follow, least
 from hardness.runs.run import Run
 from instances.spec import parse_stored
 
@@ -28,9 +28,9 @@ def _made(searches):
                 ran.append(Trial(n, "passed" if n >= least else "failed", n))
                 return ran[-1]
 
-            (low, high, end), _ = walk(one, ask)
+            (low, high, end), _ = follow(one, ask)
             yield Threshold(
-                asked=one, tried=tuple(ran), low=low, high=high, end=end, seconds=0.0,
+                search=one, trials=tuple(ran), low=low, high=high, end=end, seconds=0.0,
                 revisions={}, versions={}, machine="none",
             )  # fmt: skip
         else:
@@ -49,4 +49,6 @@ def _made(searches):
 def thresholds(over: str = "d=6,8,10,12,14", seeds: int = 9) -> Least:
     """Find them: of elimination n = d^2 + 7 seed, of lowdegree none up to the most."""
     names = ("elimination", "lowdegree")
-    return least("parity:m=2", over, names, seeds, budget=Budget(examples=MOST // 2), do=_done)
+    return least(
+        "parity:m=2", over, names, seeds, budget=Budget(examples=MOST // 2), executor=_done
+    )

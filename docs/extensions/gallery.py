@@ -28,7 +28,7 @@ def _fill(app, name, source):
     if name == "gallery":
         listed = tomllib.loads((Path(app.srcdir) / "figures.toml").read_text(encoding="utf-8"))
         kinds = "\n".join(
-            f"| `{kind}` | {entry.shows} | `{entry.source.made or 'a SPEC'}` |"
+            f"| `{kind}` | {entry.shows} | `{entry.source.command or 'a SPEC'}` |"
             for kind, entry in FIGURES.items()
         )
         source[0] = source[0].replace(

@@ -1,4 +1,4 @@
-"""Attacks on secrets."""
+"""Attack the secrets of instances or samples."""
 
 from typing import TYPE_CHECKING, Unpack
 
@@ -69,42 +69,42 @@ def attack(
     """
     from hardness.report.studies import planned_words
     from hardness.runs import attack as look
-    from hardness.runs import attacks_on, distinct, require_support
+    from hardness.runs import attacks_on, distinct_learners, require_support
     from hardness.runs.attack import as_attack, estimate_of, out_of_reach, planned
     from hardness.runs.registry import parse_learner
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     names = () if learner is None else sources.names(learner)
     source = sources.paired(source, a, b)
     family, folder = sources.target(source, spec)
     names = tuple(as_attack(name, family) for name in names)
-    chosen = distinct(names) if names else attacks_on(family)
+    chosen = distinct_learners(names) if names else attacks_on(family)
     if not chosen:
         raise UsageError(f"no attack here runs on it: {family.lacks('linear_forms')}")
     stopped = {} if names else out_of_reach(family, chosen)
     chosen = tuple(name for name in chosen if name not in stopped) or chosen
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
-    limit, found = budget_of(limits), []
-    asked = planned(family, chosen, seeds, seed, limit)
-    out = how.get("out")
+    limit, completed = budget_of(limits), []
+    plan = planned(family, chosen, seeds, seed, limit)
+    out = keeping.get("out")
     if folder and out and not out.suffix:
         raise UsageError(f"{out}: the attack on one instance goes to a FILE.json")
     total = len(chosen) * (1 if folder else seeds)
-    with kept(how, asked, total, "attacking") as (asked, do, keep):
+    with kept(keeping, plan, total, "attacking") as (plan, executor, keep):
         for name in chosen:
             takes = estimate_of(name, family) if progress.is_shown() else None
             if takes and takes.beta:
                 progress.note(planned_words(name, takes))
             try:
-                found.append(look(name, folder or family, seeds, seed, limit, do))
+                completed.append(look(name, folder or family, seeds, seed, limit, executor))
             except ToolkitError as error:
                 if names:
                     raise
                 stopped[name] = str(error)
-        if not found:
+        if not completed:
             raise ToolkitError(next(iter(stopped.values())))
-        every = asked.updated(attacks=tuple(found), not_run=stopped)
-        keep(every)
-    return every
+        results = plan.updated(attacks=tuple(completed), not_run=stopped)
+        keep(results)
+    return results

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Number = int | float | str | Fraction
 
-ABOUT = ("kernel", "gd", "low-degree", "lwe", "all")  # learners by name
+ABOUT = ("kernel", "gd", "low-degree", "lwe", "all")  # values of `about`: kinds of learners
 
 
 def certify(
@@ -114,7 +114,7 @@ def certify(
     from hardness.bounds import BoundParameters
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
-    named = (sources.functions(source) or str(source))[:80]
+    title = (sources.functions(source) or str(source))[:80]
     members = None if members is None else integral("members", members, 1)
     steps = None if steps is None else integral("steps", steps, 0)
     switch("centred", centred)
@@ -132,7 +132,7 @@ def certify(
             raise UsageError(f"{_flag(wrong)} needs --about")
         if steps is not None:
             raise UsageError("--steps needs --about gd")
-        return _certified(source, named, terms, members, centred)
+        return _certified(source, title, terms, members, centred)
     usual = BoundParameters()
     one_of("about", about, ABOUT)
     for name in ("tau", "vstat", "gamma"):
@@ -140,16 +140,16 @@ def certify(
             raise UsageError(f"--{name} does not apply to --about {about}")
     if centred:
         raise UsageError(f"--centred does not apply to --about {about}")
-    return _of_learners(source, named, terms, about, numbers, members, steps)
+    return _certified_about(source, title, terms, about, numbers, members, steps)
 
 
 def _flag(name: str) -> str:
-    """Name a parameter as the command line does."""
+    """Return the option of the command line for a parameter."""
     return f"--{name.replace('_', '-')}"
 
 
 def _terms(vstat: int, **options: Any) -> "BoundParameters":
-    """Read what a bound is about; raises UsageError."""
+    """Read the terms of a bound: tolerance, risk, success and others; raises UsageError."""
     from hardness.bounds import BoundParameters
 
     exactly = {name: exact(name, value) for name, value in options.items()}
@@ -215,10 +215,10 @@ def bound(
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
-    said = {} if queries is None else {"stat-queries": power("queries", queries)}
-    said |= {} if examples is None else {"information-floor": integral("examples", examples, 1)}
+    goals = {} if queries is None else {"stat-queries": power("queries", queries)}
+    goals |= {} if examples is None else {"information-floor": integral("examples", examples, 1)}
     solve, text = None if solve is None else text_argument("solve", solve), str(source)
-    if (solve is None and said) or (solve is not None and len(said) != 1):
+    if (solve is None and goals) or (solve is not None and len(goals) != 1):
         raise UsageError(
             "--solve needs exactly one of --queries and --examples, which need --solve"
         )
@@ -232,75 +232,78 @@ def bound(
             f"{text[:80]}: --solve takes a built-in family, as parity:d=9; of a class of your own, "
             "print `bound` at several sizes"
         )
-    whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
-    allowed = [one.name for one in whole if one.init]
+    integers = [field for field in fields(kind) if plain_type(field.type) in ("int", int)]
+    allowed = [field.name for field in integers if field.init]
     names = [name.strip() for name in solve.split(",")]
     for name in names:
         if name not in allowed:
             raise unknown("parameter", name, allowed)
         if names.count(name) > 1 or name in parameters_of(text):
             raise UsageError(f"{name} is to be found: give it once, in --solve, and not in {text}")
-    [(quantity, least)] = said.items()
+    [(quantity, least)] = goals.items()
     return lower.solve(sources.spec_of(source, "bound"), tuple(names), quantity, least, terms)
 
 
 def power(name: str, value: Any) -> int:
-    """Read an integer of at least 1 that may be large, as 200, 2e4 or 2^128."""
+    """Read an integer of at least 1, as 200, 2e4 or 2^128; raises UsageError."""
     base, hat, exponent = str(value).strip().partition("^")
     if hat and base.isdecimal() and exponent.isdecimal() and len(base) + len(exponent) < 8:
         return integral(name, int(base) ** int(exponent), 1)
-    found = exact(name, value) if isinstance(value, str) else value
-    if isinstance(value, str) and found.denominator == 1:
-        found = int(found)
-    return integral(name, found, 1)
+    number = exact(name, value) if isinstance(value, str) else value
+    if isinstance(value, str) and number.denominator == 1:
+        number = int(number)
+    return integral(name, number, 1)
 
 
 def _certified(
     source: "Source",
-    named: str,
+    title: str,
     terms: "BoundParameters",
     members: int | None = None,
     centred: bool = False,
 ) -> "Certificate":
-    """Certify a family by its formulas where it has them, else listed members by their tables."""
-    from hardness.bounds import certify as made_of
+    """Certify a family by its formulas, or listed members by their tables if there are none.
+
+    title: the source in messages.
+    """
+    from hardness.bounds import certify as make_certificate
     from hardness.bounds.certificate import NoClaim
     from hardness.bounds.certify import certified_problem, enumerated
     from hardness.bounds.members import read_members
     from hardness.report.certificate import why_nothing
 
-    what = read_members(sources.functions(source), members)
-    if what is None:
+    listed = read_members(sources.functions(source), members)
+    if listed is None:
         family = sources.target(source)[0]
         if certified_problem(family):
             if members is not None or centred:
                 name = "centred" if members is None else "members"
-                raise UsageError(f"--{name} does not apply to {named}: it is a spec or an instance")
-            return made_of(family, terms)
-        what = enumerated(family, members)
-    size = len(what.names) << what.n
+                raise UsageError(f"--{name} does not apply to {title}: it is a spec or an instance")
+            return make_certificate(family, terms)
+        listed = enumerated(family, members)
+    size = len(listed.names) << listed.n
     with progress.counted(size, "evaluating members") as bar:
-        made = made_of(what, terms, centred=centred, progress=bar)
-    if made.vacuous:
-        why = why_nothing(made) or (
+        certificate = make_certificate(listed, terms, centred=centred, progress=bar)
+    if certificate.vacuous:
+        reason = why_nothing(certificate) or (
             "no two members are known to have a correlation of at most 1/2, and no bound on "
             "queries or examples says anything for these options"
         )
-        raise NoClaim(f"no claim: {named}: {why}")
-    return made
+        raise NoClaim(f"no claim: {title}: {reason}")
+    return certificate
 
 
-def _of_learners(
+def _certified_about(
     source: "Source",
-    named: str,
+    title: str,
     terms: "BoundParameters",
     about: str,
     numbers: dict[str, Any],
     members: int | None,
     steps: int | None,
 ) -> "Certificate":
-    """Certify what is said about named learners."""
-    from hardness.bounds import certify as made_of
+    """Certify bounds about named learners; raises NoClaim if all are vacuous for listed members."""
+    from hardness.bounds import certify as make_certificate
     from hardness.bounds.certificate import NoClaim
     from hardness.bounds.members import read_members
     from instances.family import Family
@@ -308,18 +311,18 @@ def _of_learners(
 
     listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):
-        raise UsageError(f"--members does not apply to {named}: it is not a list of functions")
-    what: Family | Members
+        raise UsageError(f"--members does not apply to {title}: it is not a list of functions")
+    subject: Family | Members
     if listed:
-        what, sets = listed, None
+        subject, sets = listed, None
     else:
-        what = family = sources.target(source)[0]
+        subject = family = sources.target(source)[0]
         sets = family if isinstance(family, Symmetric) else None
-    asked = named_learners(about, numbers, steps, sets)
-    made = made_of(what, terms, asked)
-    if listed and made.vacuous:
-        raise NoClaim(f"no claim: {named}: every bound is vacuous at these options")
-    return made
+    learners = named_learners(about, numbers, steps, sets)
+    certificate = make_certificate(subject, terms, learners)
+    if listed and certificate.vacuous:
+        raise NoClaim(f"no claim: {title}: every bound is vacuous at these options")
+    return certificate
 
 
 def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
@@ -368,7 +371,7 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
 
 
 def _certificate(source: "str | PathLike[str]") -> Path:
-    """Return the path of a certificate's file that is there; raises UsageError."""
+    """Return the path of an existing file; raises UsageError if there is none."""
     path = Path(located("source", source))
     if not sources.exists(str(path)):
         raise UsageError(
@@ -427,12 +430,12 @@ def verify(
 
     members, samples = integral("members", members, 1), integral("samples", samples, 1)
     confidence, seed = number_between("confidence", confidence, 0, 1), integral("seed", seed, 0)
-    found = read_members(sources.functions(source), count=members)
-    what: Family | Members
+    listed = read_members(sources.functions(source), count=members)
+    subject: Family | Members
     folder: Folder | None = None
-    if found:
-        what = found
+    if listed:
+        subject = listed
     else:
-        what, folder = sources.target(source)
+        subject, folder = sources.target(source)
     with progress.counted(samples, "sampling") as bar:
-        return sampled(what, members, samples, confidence, seed, folder, bar)
+        return sampled(subject, members, samples, confidence, seed, folder, bar)

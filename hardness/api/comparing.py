@@ -1,4 +1,4 @@
-"""Learners over sizes and up ladders: next to certified bounds and to one another."""
+"""Compare learners over sizes and on ladders, with certified bounds."""
 
 import re
 import shlex
@@ -74,30 +74,30 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.bounds import BoundParameters
-    from hardness.runs.comparison import done, planned, usual
+    from hardness.runs.comparison import default_learners, planned, run_planned
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     spec, limit = _without(over, source, "compare"), budget_of(limits)
     over, tau = text_argument("over", over), exact("tau", tau)
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
-    names = usual(spec, over) if learner is None else sources.names(learner)
-    stated = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
-    options = {name: value for name, (value, usually) in stated.items() if value != usually}
-    options |= limits | {"out": how.get("out")}
+    names = default_learners(spec, over) if learner is None else sources.names(learner)
+    given = {"seeds": (seeds, 3), "tau": (tau, Fraction(1, 10)), "seed": (seed, 0)}
+    options = {name: value for name, (value, default) in given.items() if value != default}
+    options |= limits | {"out": keeping.get("out")}
     line = command_line(spec, over, () if learner is None else names, options)
     names = () if names == ("none",) else names
-    asked = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
-    total = len(asked.specs) * len(asked.learners) * seeds
-    with kept(how, asked, total, "running learners") as (asked, do, keep):
-        comparison = done(asked, do)
-        keep(comparison)
-    return comparison
+    plan = planned(spec, over, names, seeds, seed, limit, BoundParameters(tau=tau), line)
+    total = len(plan.specs) * len(plan.learners) * seeds
+    with kept(keeping, plan, total, "running learners") as (plan, executor, keep):
+        result = run_planned(plan, executor)
+        keep(result)
+    return result
 
 
 def _without(over: str | None, source: "Source", command: str) -> str:
-    """Give the SPEC of a source; raises UsageError for one in which the parameter stands.
+    """Return the SPEC of a source; raises UsageError if it sets the parameter that varies.
 
-    An object of a class has it always: its value is replaced.
+    An object always has a value of it, which is replaced.
     """
     spec = sources.spec_of(source, command)
     parameter = str(over).partition("=")[0].strip()
@@ -179,21 +179,21 @@ def least(
     >>> searched.cells[0].interval
     (64, 91)
     """
-    from hardness.runs.least import PILOTS, done, planned
+    from hardness.runs.least import PILOTS, planned, run_planned
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     names, spec = sources.names(learner), _without(over, source, "least")
     within, limit = exact("tau", tau), budget_of(limits)
     over = None if over is None else text_argument("over", over)
     one_of("unit", unit, ("examples", "queries", "values"))
     seeds, seed = integral("seeds", seeds, 1), integral("seed", seed, 0)
     total = integral("total", total, 1)
-    asked = planned(spec, over, names, seeds, seed, unit, limit, total, within)
-    searches = len(asked.specs) * len(asked.learners) * (seeds + PILOTS)
-    with kept(how, asked, searches, "searching thresholds") as (asked, do, keep):
-        thresholds = done(asked, do)
-        keep(thresholds)
-    return thresholds
+    plan = planned(spec, over, names, seeds, seed, unit, limit, total, within)
+    searches = len(plan.specs) * len(plan.learners) * (seeds + PILOTS)
+    with kept(keeping, plan, searches, "searching thresholds") as (plan, executor, keep):
+        result = run_planned(plan, executor)
+        keep(result)
+    return result
 
 
 def ladders(ladder: str | None = None) -> "Answer":
@@ -229,10 +229,10 @@ def ladders(ladder: str | None = None) -> "Answer":
         chosen = named(ladder)
         data = chosen.to_dict()
         return Answer(data=data, message=ladder_words(chosen), rows=data["levels"])
-    every = tuple(LADDERS.values())
-    rows = [{"name": one.name, "levels": len(one.levels), "about": one.about} for one in every]
-    data = {"ladders": [one.to_dict() for one in every]}
-    return Answer(data=data, message=ladders_table(every), rows=rows)
+    listed = tuple(LADDERS.values())
+    rows = [{"name": row.name, "levels": len(row.levels), "about": row.about} for row in listed]
+    data = {"ladders": [row.to_dict() for row in listed]}
+    return Answer(data=data, message=ladders_table(listed), rows=rows)
 
 
 def stress(
@@ -286,11 +286,11 @@ def stress(
     >>> stressed.attempts[0].held
     1
     """
-    from hardness.runs.stress import done, planned, too_few_queries
+    from hardness.runs.stress import planned, run_planned, too_few_queries
     from instances.ladders import ladder as named
     from instances.ladders import ladder_of
 
-    limits, how = read_keeping(more)
+    limits, keeping = read_keeping(more)
     seeds, ladder = integral("seeds", seeds, 1), ladder and text_argument("ladder", ladder)
     seed = None if seed is None else integral("seed", seed, 0)
     if not learner:
@@ -299,19 +299,20 @@ def stress(
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     several: Any = (on,) if isinstance(on, str) or not isinstance(on, Iterable) else on
     chosen = named(ladder) if ladder else ladder_of(sources.specs_of(several, "stress"))
-    referred = () if reference is None else sources.several(reference)
-    both, limit = sources.names((*sources.several(learner), *referred)), budget_of(limits, None)
-    names, beside = both[: len(both) - len(referred)], both[len(both) - len(referred) :]
-    beside = chosen.references if reference is None else beside
-    beside = () if beside == ("none",) else beside
+    tested = sources.several(learner)
+    compared = () if reference is None else sources.several(reference)
+    all_names, limit = sources.names((*tested, *compared)), budget_of(limits, None)
+    names, references = all_names[: len(tested)], all_names[len(tested) :]
+    references = chosen.references if reference is None else references
+    references = () if references == ("none",) else references
     if seed is None:
-        for one in (*names, *beside):
-            sources.require_unseen(sources.learner(one), how.get("out"))
-    for warning in too_few_queries((*names, *beside), chosen, limit):
+        for name in (*names, *references):
+            sources.require_unseen(sources.learner(name), keeping.get("out"))
+    for warning in too_few_queries((*names, *references), chosen, limit):
         progress.note(warning)
-    asked = planned(names, chosen, seeds, seed, limit, beside)
-    total = len(asked.learners) * len(chosen.levels) * seeds
-    with kept(how, asked, total, "running") as (asked, do, keep):
-        result = done(asked, do)
+    plan = planned(names, chosen, seeds, seed, limit, references)
+    total = len(plan.learners) * len(chosen.levels) * seeds
+    with kept(keeping, plan, total, "running") as (plan, executor, keep):
+        result = run_planned(plan, executor)
         keep(result)
     return result

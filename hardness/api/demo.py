@@ -1,4 +1,4 @@
-"""The demo: the main job on small sizes, by the functions that do it."""
+"""The demo: certify, verify and compare on small sizes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500", "mlp")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
-LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18,26", 6
+LEAST_SPEC, LEAST_OVER, SEEDS = "parity:m=2", "d=18,26", 6
 COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=10"), "queries": ("queries",)}
 PAGE = ("results.json", "report.html", "figure.svg")
 _FILES = ("certificate.json", *PAGE, *(f"least-{unit}.json" for unit in COUNTED), "least.svg")
@@ -64,7 +64,7 @@ def demo(
     verification.require()
     comparison = compare(SPEC, OVER, LEARNERS, seed=seed, jobs=jobs)
     thresholds = tuple(
-        least(LEAST, names, LEAST_OVER, unit=unit, seeds=SEEDS, seed=seed, jobs=jobs)  # type: ignore[arg-type]
+        least(LEAST_SPEC, names, LEAST_OVER, unit=unit, seeds=SEEDS, seed=seed, jobs=jobs)  # type: ignore[arg-type]
         for unit, names in COUNTED.items()
     )
     certificate.save(out / _FILES[0], force=True)
@@ -94,8 +94,8 @@ def _require_own(out: Path, force: bool) -> None:
     if force or not taken:
         return
     try:
-        made = read_json(out / "certificate.json")
-        ours = made.get("about", made)["spec"] == parse(CERTIFIED).spec
+        certificate = read_json(out / "certificate.json")
+        ours = certificate.get("about", certificate)["spec"] == parse(CERTIFIED).spec
         ours &= "results.json" not in taken or read_json(out / "results.json")["spec"] == SPEC
     except (DamagedFile, UsageError, KeyError, TypeError, AttributeError):
         ours = False

@@ -1,4 +1,4 @@
-"""What attacks on an instance cost, by formulas."""
+"""Estimate the costs of attacks on an instance by formulas."""
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Attackers(TypedDict, total=False):
-    """What attackers have, and which of them are asked.
+    """The samples of attackers, the models of their costs, and the attacks to consider.
 
-    samples: how many (a, b); model: costs of lattice reduction, one or several; success: the
-    probability that each attack is brought to, 0.99; shape: of a reduced basis, gsa, zgsa or lgsa;
-    attack: names, all if none; a, b, spec: of samples in files.
+    samples: number of samples (a, b). model: one or several cost models of lattice reduction.
+    success: the probability with which each attack succeeds, 0.99. shape: of a reduced basis, gsa,
+    zgsa or lgsa. attack: names, all if none. a, b, spec: of samples in files.
     """
 
     a: "File | None"
@@ -116,100 +116,107 @@ def estimate(
     from hardness.lwe import peer as public
     from hardness.lwe.estimate import estimate_all
     from hardness.lwe.models import MOST_SUCCESS, SUCCESS, parse_setting
-    from hardness.lwe.record import EstimatesTable, worded
+    from hardness.lwe.record import EstimatesTable, spec_and_size
     from hardness.report import cost as words
     from hardness.runs.names import brief_spec
     from instances.result import Answer
 
-    asked = _read(attackers)
-    samples, success, only = asked.get("samples"), asked.get("success"), asked.get("attack", ())
+    options = _read(attackers)
+    samples, success = options.get("samples"), options.get("success")
+    only = options.get("attack", ())
     over, several = _listed("over", over), _sources(source)
     bits = None if bits is None else number_between("bits", bits, 0)
     find = None if find is None else text_argument("find", find)
     switch("emit", emit)
     switch("peer", peer)
-    one_of = {"over": over, "find": find, "emit": emit, "peer": peer}
-    ways = [f"--{name}" for name, value in one_of.items() if value not in (None, (), False)]
-    if len(ways) > 1:
-        raise UsageError(f"give one of {' and '.join(ways)}")
-    if asked.get("spec") and (over or find):
-        raise UsageError(f"{ways[0]} varies a SPEC alone: leave out --spec")
+    exclusive = {"over": over, "find": find, "emit": emit, "peer": peer}
+    modes = [f"--{name}" for name, value in exclusive.items() if value not in (None, (), False)]
+    if len(modes) > 1:
+        raise UsageError(f"give one of {' and '.join(modes)}")
+    if options.get("spec") and (over or find):
+        raise UsageError(f"{modes[0]} varies a SPEC alone: leave out --spec")
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
-    if pair := sources.paired(several or None, asked.get("a"), asked.get("b")):
+    if pair := sources.paired(several or None, options.get("a"), options.get("b")):
         several = (pair,) if isinstance(pair, sources.Arrays) else several
     if not several:
-        if ways:
-            raise UsageError(f"{ways[0]} needs a SPEC: lwe:.., lwr:.. or a set's name")
-        data, told = words.sets_words()
-        return Answer(data=data, message=told)
+        if modes:
+            raise UsageError(f"{modes[0]} needs a SPEC: lwe:.., lwr:.. or a set's name")
+        data, text = words.sets_words()
+        return Answer(data=data, message=text)
     if peer and success is not None:
         raise UsageError("--peer compares at the peer's own level: leave out --success")
     level = SUCCESS if success is None else float(success)
     if not 0.5 <= level <= MOST_SUCCESS:
         raise refused("--success", success, "a probability from 0.5 to 1 - 1e-12")
-    models, shape = asked.get("model") or ("default",), asked.get("shape")
+    models, shape = options.get("model") or ("default",), options.get("shape")
     settings = tuple(parse_setting(name, shape, level) for name in models)
     if len(several) > 1:
-        if ways:
-            raise UsageError(f"{ways[0]} is for one problem, not for {len(several)}")
-        every, found = [_problem(one, samples, asked.get("spec")) for one in several], []
-        with progress.counted(len(every), "estimating") as bar:
-            for one in every:
-                row = one.name
-                if row == one.spec:
-                    row = worded(brief_spec(row), one.parameters.samples)
-                found.append(
+        if modes:
+            raise UsageError(f"{modes[0]} is for one problem, not for {len(several)}")
+        problems = [_problem(each, samples, options.get("spec")) for each in several]
+        results = []
+        with progress.counted(len(problems), "estimating") as bar:
+            for problem in problems:
+                name = problem.name
+                if name == problem.spec:
+                    name = spec_and_size(brief_spec(name), problem.parameters.samples)
+                results.append(
                     estimate_all(
-                        one.parameters, one.spec, settings, only, name=row, claimed=one.level
+                        problem.parameters,
+                        problem.spec,
+                        settings,
+                        only,
+                        name=name,
+                        claimed=problem.level,
                     )
                 )
                 bar(1)
-        return EstimatesTable(problems=tuple(found))
-    [one_source] = several
+        return EstimatesTable(problems=tuple(results))
+    [single] = several
     if over or find is not None:
-        spec, counted = grids.varied_spec(sources.spec_of(one_source, "estimate"), samples)
+        spec, counted = grids.varied_spec(sources.spec_of(single, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
         with progress.counted(len(grids.grid_points(over)), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
-    read = _problem(one_source, samples, asked.get("spec"))
+    problem = _problem(single, samples, options.get("spec"))
     if emit:
-        code = public.to_estimator_code(read.parameters)
-        return Answer(data={"spec": read.spec, "parameters": code}, message=code)
+        code = public.to_estimator_code(problem.parameters)
+        return Answer(data={"spec": problem.spec, "parameters": code}, message=code)
     levels = public.LEVELS if peer else {}
     ours = estimate_all(
-        read.parameters,
-        read.spec,
+        problem.parameters,
+        problem.spec,
         settings,
         only,
-        read.family,
-        read.name,
+        problem.family,
+        problem.name,
         levels,
-        claimed=read.level,
+        claimed=problem.level,
     )
     if peer:
-        theirs = public.run_lattice_estimator(read.parameters, settings[0])
-        beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
-        return Answer(data=beside, message=words.peer_words(ours, theirs))
+        theirs = public.run_lattice_estimator(problem.parameters, settings[0])
+        both = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
+        return Answer(data=both, message=words.peer_words(ours, theirs))
     return replace(ours, detailed=bool(only))
 
 
 def _sources(source: Any) -> tuple[Any, ...]:
-    """List the problems: one that is given alone, or several."""
+    """Return one or several problems as a tuple; empty for None."""
     if source is None:
         return ()
     return tuple(source) if isinstance(source, list | tuple) else (source,)
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...]:
-    """List one text or several; raises UsageError for anything else."""
-    listed = (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
-    return tuple(text_argument(name, one) for one in listed)
+    """Return one or several texts as a tuple; raises UsageError for anything else."""
+    texts = (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
+    return tuple(text_argument(name, text) for text in texts)
 
 
 def _read(attackers: Any) -> dict[str, Any]:
-    """Read what attackers have; raises UsageError, TypeError for a name that is none of theirs."""
+    """Check the arguments of `Attackers`; raises UsageError, and TypeError for another name."""
     if unknown := [name for name in attackers if name not in Attackers.__annotations__]:
         raise TypeError(f"estimate() got an unexpected keyword argument {unknown[0]!r}")
     read = {name: value for name, value in attackers.items() if value is not None}
@@ -225,7 +232,7 @@ def _read(attackers: Any) -> dict[str, Any]:
 
 
 def _problem(source: "Source", samples: int | None, spec: str | None) -> "Instance":
-    """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
+    """Read the problem of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
     from hardness.lwe.parameters import parameters_of
     from hardness.lwe.sets import Instance, resolve_instance
     from instances.samples import samples as read
@@ -235,5 +242,5 @@ def _problem(source: "Source", samples: int | None, spec: str | None) -> "Instan
     family, folder = sources.target(source, spec)
     if folder and not folder.hidden and samples is None and family.linear_forms:
         samples = len(read(folder.examples(0, folder.count)))
-    asked = parameters_of(family, samples)
-    return Instance(spec=family.spec, name=family.spec, parameters=asked, family=family)
+    parameters = parameters_of(family, samples)
+    return Instance(spec=family.spec, name=family.spec, parameters=parameters, family=family)

@@ -1,4 +1,4 @@
-"""What people look at: the page of runs, figures."""
+"""Reports and figures: the page of runs, and figures of results."""
 
 from pathlib import Path
 from textwrap import fill
@@ -56,8 +56,8 @@ def report(
     path = Path(located("source", source))
     try:
         if out is None:
-            found: Comparison | Least | Stress | Runs = read_runs(path)
-            return found
+            result: Comparison | Least | Stress | Runs = read_runs(path)
+            return result
         return _page(path, Path(located("out", out)), force)
     except (DamagedFile, UsageError) as error:
         raise type(error)(
@@ -70,18 +70,18 @@ def _page(source: Path, out: Path, force: bool) -> "Answer":
     from instances.disk import write_text
     from instances.result import Answer
 
-    made = page_of(source)
-    html = render(made)
+    page = page_of(source)
+    html = render(page)
     write_text(out, html, force=force)
     data = {
         "source": str(source),
         "report": str(out),
-        "title": made.title,
-        "runs": made.runs,
-        "figures": made.figures,
+        "title": page.title,
+        "runs": page.runs,
+        "figures": page.figures,
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, message=f"{out}: {made.runs} runs")
+    return Answer(data=data, message=f"{out}: {page.runs} runs")
 
 
 def figure(
@@ -140,8 +140,8 @@ def list_figures() -> "Answer":
     from hardness.report.figures import FIGURES, listed
     from instances.result import Answer
 
-    every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
-    return Answer(data={"figures": every}, message=listed())
+    entries = {n: {"shows": entry.shows, "source": entry.takes} for n, entry in FIGURES.items()}
+    return Answer(data={"figures": entries}, message=listed())
 
 
 def figure_file(
@@ -159,11 +159,11 @@ def figure_file(
     Arguments are those of `figure`. out: FILE.svg, .pdf or .png. Raises AlreadyExists unless
     forced.
     """
-    from hardness.report.figures import known
+    from hardness.report.figures import figure_named
     from instances.disk import refuse_existing, refuse_unwritable, write_bytes
     from instances.result import Answer
 
-    entry = known(text_argument("name", name))
+    entry = figure_named(text_argument("name", name))
     force, inches = switch("force", force), _inches(width)
     path = None if out is None else Path(located("out", out))
     kind = _kind(path) if path else ""
@@ -174,9 +174,9 @@ def figure_file(
     drawn = entry.draw(data, width=inches)
     if path:
         write_bytes(path, drawn.file(kind), force=force)
-    told = fill(drawn.caption, 80)
+    caption = fill(drawn.caption, 80)
     data = {"figure": name, **data, "caption": drawn.caption}
-    return Answer(data=data, message=f"{path}\n\n{told}" if path else told)
+    return Answer(data=data, message=f"{path}\n\n{caption}" if path else caption)
 
 
 def _inches(width: float | None) -> float | None:
@@ -184,7 +184,7 @@ def _inches(width: float | None) -> float | None:
 
 
 def _kind(out: Path) -> str:
-    """Take the format from the ending of --out."""
+    """Return the format by the ending of --out; raises UsageError for another ending."""
     kind = out.suffix.lstrip(".").lower()
     if kind not in ("svg", "pdf", "png"):
         raise UsageError(f"--out must end in .svg, .pdf or .png, got {out}")
@@ -193,11 +193,11 @@ def _kind(out: Path) -> str:
 
 def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, Any]:
     """Collect the data of a figure from whatever its source is."""
-    from hardness.report.figures import known, rows_of
+    from hardness.report.figures import figure_named, rows_of
     from hardness.report.stored import comparison_of, least_of
     from hardness.runs import Comparison, Least
 
-    entry = known(text_argument("name", name))
+    entry = figure_named(text_argument("name", name))
     where = None if where is None else text_argument("where", where)
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
@@ -213,7 +213,7 @@ def _data(name: str, source: Any, where: str | None, beside: Any) -> dict[str, A
 
 
 def _material(name: str, source: Any) -> Any:
-    """Read what a figure is drawn from where it is no file: a family, its members, a result."""
+    """Return what a figure is drawn from: a result, a path, listed members, or a family."""
     from hardness.bounds.members import read_members
     from hardness.report.figures import FIGURES
     from instances.result import Result
@@ -221,7 +221,7 @@ def _material(name: str, source: Any) -> Any:
     if isinstance(source, Result):
         return source
     entry, given = FIGURES[name], sources.functions(source)
-    if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
+    if entry.source.command or (Path(given).suffix == ".json" and Path(given).is_file()):
         return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):
         return listed

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hardness.icl.prompts import Study as Studied
     from instances.result import Answer
 
-FILES = ("results.json", "figure.svg")  # of the folder `out`
+FILES = ("results.json", "figure.svg")  # files that are written to the folder `out`
 
 
 class Study(TypedDict, total=False):
@@ -59,7 +59,7 @@ def _seed(options: Study) -> int:
 
 
 def _answer(result: "Studied", options: Study) -> "Answer":
-    """Give a study, and keep it in the folder `out`."""
+    """Return the answer of a study, and write its files to the folder `out` if it is given."""
     from hardness.report.figures import FIGURES
     from hardness.report.icl import words
     from instances.disk import new_folder, write_bytes, write_json
@@ -67,14 +67,14 @@ def _answer(result: "Studied", options: Study) -> "Answer":
 
     data = result.to_dict()
     out = Path(located("out", options["out"])) if "out" in options else None
-    told = words(result)
+    text = words(result)
     if out:
         with new_folder(out, force=options.get("force", False), ours=FILES) as folder:
             write_json(folder / "results.json", data)
-            if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # of curves and steps alone
+            if entry := FIGURES.get(data["kind"].replace(" ", "-")):  # only curves and steps
                 write_bytes(folder / "figure.svg", entry.draw(entry.rows(data)).file("svg"))
-        told += f"\n\nwritten: {out}"
-    return Answer(data=data, message=told, rows=result._rows())
+        text += f"\n\nwritten: {out}"
+    return Answer(data=data, message=text, rows=result._rows())
 
 
 def optimum(
@@ -108,8 +108,8 @@ def steps(*, layers: int = 4, **options: Unpack[Study]) -> "Answer":
     if not law.inverse:
         raise UsageError("exact steps are only known for --task inverse")
     with progress.counted(layers, "solving") as bar:
-        found = exact_curves(law.n, law.d, layers, law.noise, _seed(options), progress=bar)
-    return _answer(found, options)
+        result = exact_curves(law.n, law.d, layers, law.noise, _seed(options), progress=bar)
+    return _answer(result, options)
 
 
 def train(
@@ -128,7 +128,7 @@ def train(
     free: train Q alone, with P = 0 (gradient descent), or both (GD++). raw: in the coordinates of
     the points, unwhitened. samples: Gram matrices to train on. steps: at most. options: of `Study`.
     """
-    from hardness.icl.train import train as trained
+    from hardness.icl.train import train as train_layers
 
     one_of("free", free, ("q", "both"))
     switch("raw", raw)
@@ -136,7 +136,7 @@ def train(
     restarts = integral("restarts", restarts, 1)
     samples = None if samples is None else integral("samples", samples, 1)
     with progress.counted(restarts * steps, "training") as bar:
-        found = trained(
+        result = train_layers(
             _law(options),
             layers,
             free=free,
@@ -147,7 +147,7 @@ def train(
             seed=_seed(options),
             progress=bar,
         )
-    return _answer(found, options)
+    return _answer(result, options)
 
 
 def curves(
@@ -157,11 +157,11 @@ def curves(
 
     samples: Gram matrices to train on; steps: of a descent; options: of `Study`.
     """
-    from hardness.icl.train import curves as drawn
+    from hardness.icl.train import curves as train_curves
 
     layers, steps = integral("layers", layers, 1), integral("steps", steps, 1)
     samples = None if samples is None else integral("samples", samples, 1)
     seed, chosen = _seed(options), {"samples": samples or 0, "steps": steps}
     with progress.counted(2 * layers * steps, "training") as bar:
-        found = drawn(_law(options), layers, seed=seed, **chosen, progress=bar)
-    return _answer(found, options)
+        result = train_curves(_law(options), layers, seed=seed, **chosen, progress=bar)
+    return _answer(result, options)

@@ -1,4 +1,4 @@
-"""Instances and their examples: written, looked at, made of samples of LWR and back."""
+"""Write and inspect instances, and convert samples of LWR to examples and back."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -86,10 +86,10 @@ def generate(
         refuse_existing(path, force)
         refuse_unwritable(path)
         drawn = draw_samples(instance, samples)
-        apart = _written(path, drawn, instance, force)
+        secret_file = _write_samples(path, drawn, instance, force)
         data = {"spec": drawn.family.spec, "samples": samples, "written": str(path)}
-        words = f"{path}: {samples} samples of {drawn.family}\nthe secret in {apart}"
-        return Answer(data=data | {"secret": str(apart)}, message=words)
+        words = f"{path}: {samples} samples of {drawn.family}\nthe secret in {secret_file}"
+        return Answer(data=data | {"secret": str(secret_file)}, message=words)
     refuse_unwritable(path)
     with progress.counted(count, "generating") as bar:
         folder = write_folder(path, instance, count, format or "safetensors", force, weights, bar)
@@ -106,19 +106,19 @@ def generate(
     )
 
 
-def _written(out: Path, samples: "Samples", instance: "Instance | None", force: bool) -> Path:
-    """Write samples, and the secret of their instance beside them; names its file."""
+def _write_samples(out: Path, samples: "Samples", instance: "Instance | None", force: bool) -> Path:
+    """Write samples, and the secret of their instance, if it is known, to the returned file."""
     from instances.disk import refuse_existing
     from instances.samples import write_secret
 
-    apart = out.with_suffix(".secret.json")
+    secret_file = out.with_suffix(".secret.json")
     if instance:
-        refuse_existing(apart, force)
+        refuse_existing(secret_file, force)
     samples.save(out, force=force)
     if instance:
         secret = instance.family.to_linear(instance.hidden.secret)
-        write_secret(apart, samples, secret, instance.hidden.seed, force=force)
-    return apart
+        write_secret(secret_file, samples, secret, instance.hidden.seed, force=force)
+    return secret_file
 
 
 def inspect(
@@ -191,8 +191,8 @@ def inspect(
     family, folder = sources.target(problem)
     instance = folder.instance if folder else family.instance(seed)
     description = described(family, instance)
-    if three := leaps(family, instance.hidden.secret if instance else None):
-        description = replace(description, facts=description.facts | three._asdict())
+    if measures := leaps(family, instance.hidden.secret if instance else None):
+        description = replace(description, facts=description.facts | measures._asdict())
     if layer:
         if instance is None:
             raise UsageError(f"no layer to save: {problem} has no secret part")
@@ -247,7 +247,7 @@ def reduce(
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import MemoryFolder, read_folder, write_folder
     from instances.result import Answer
-    from instances.samples import samples as seen
+    from instances.samples import samples as samples_in
     from instances.samples import to_attention
 
     path, seed = Path(located("out", out)), integral("seed", seed, 0)
@@ -263,17 +263,18 @@ def reduce(
         if origin.is_file():
             raise UsageError(f"{origin} is a file: attention-to-lwr takes a folder of examples")
         folder = read_folder(origin)
-        converted = seen(folder.examples(0, folder.count))
+        converted = samples_in(folder.examples(0, folder.count))
         words = f"{len(converted)} samples of {folder.count} examples"
-        apart = _written(path, converted, folder.instance, force)
-        words += f"; the secret in {apart}" if folder.instance else ""
+        secret_file = _write_samples(path, converted, folder.instance, force)
+        words += f"; the secret in {secret_file}" if folder.instance else ""
     else:
         if isinstance(origin, Path) and origin.is_dir():
             raise UsageError(f"{origin} is a folder: attention-to-lwr takes it")
         converted = sources.read_file(origin, spec)
-        held = MemoryFolder.of_examples(Path(str(origin)), to_attention(converted, seed))
-        made = write_folder(path, held, held.count, force=force)
-        words = "; ".join((f"{made.count} examples of {len(converted)} samples", *converted.notes))
+        examples = MemoryFolder.of_examples(Path(str(origin)), to_attention(converted, seed))
+        written = write_folder(path, examples, examples.count, force=force)
+        counts = f"{written.count} examples of {len(converted)} samples"
+        words = "; ".join((counts, *converted.notes))
     data = {"spec": converted.family.spec, "samples": len(converted), "written": str(path)}
     return Answer(data=data, message=f"{path}: {converted.family}, {words}")
 
@@ -319,16 +320,16 @@ def samples(
     ((1000, 30), (1000,), 251)
     """
     from instances.samples import draw_samples
-    from instances.samples import samples as seen
+    from instances.samples import samples as samples_in
 
     count = None if count is None else integral("count", count, 1)
     seed, source = integral("seed", seed, 0), sources.paired(source, a, b)
     if file := source if isinstance(source, sources.Arrays) else sources.file_of(source):
-        read = sources.read_file(file, spec)
-        return read.cut(0, count or len(read))
-    found, folder = sources.target(source, spec)
+        stored = sources.read_file(file, spec)
+        return stored.cut(0, count or len(stored))
+    family, folder = sources.target(source, spec)
     if folder is not None:
-        return seen(folder.examples(0, folder.count)).cut(0, count or folder.count)
+        return samples_in(folder.examples(0, folder.count)).cut(0, count or folder.count)
     if count is None:
-        raise UsageError(f"samples of {found} are drawn without end: give their count")
-    return draw_samples(found.instance(seed), count)
+        raise UsageError(f"samples of {family} are drawn without end: give their count")
+    return draw_samples(family.instance(seed), count)

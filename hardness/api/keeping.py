@@ -1,4 +1,4 @@
-"""Who does many runs, and where they are kept so that the same command goes on."""
+"""Run many jobs, and keep their results so that the same command can continue."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,19 +13,19 @@ from instances.errors import AlreadyExists, ToolkitError, UsageError
 if TYPE_CHECKING:
     from os import PathLike
 
-    from hardness.runs.jobs import Do, Work
+    from hardness.runs.jobs import Executor, Work
     from hardness.runs.record import Record
 
 BACKENDS = ("local", "dask")
 
 
 class Keeping(TypedDict, total=False):
-    """Where runs go, who does them, and whether they go on.
+    """Where runs are kept, and where they are done.
 
-    out: a folder, in which the same command goes on, or a FILE for the table; fresh: forget the
-    runs in the folder and begin again; jobs: processes, None for all cores; backend, scheduler: who
-    does the runs, "local" or "dask" with the address tcp://HOST:PORT of its scheduler; force:
-    replace the file at `out`.
+    out: a folder, in which the same command continues, or a FILE for the table. fresh: delete the
+    runs in the folder and begin again. jobs: processes, None for all cores. backend, scheduler:
+    "local", or "dask" with the address tcp://HOST:PORT of its scheduler. force: replace the file at
+    `out`.
     """
 
     out: "str | PathLike[str] | None"
@@ -37,84 +37,91 @@ class Keeping(TypedDict, total=False):
 
 
 class KeptRuns(Limits, Keeping, total=False):
-    """What learners may use, and where their runs go."""
+    """Limits on what learners may use, and where their runs are kept."""
 
 
 def read_keeping(options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split `KeptRuns` into limits and where runs go, read; raises UsageError, TypeError."""
+    """Split and check arguments: those of `Limits`, and those of `Keeping`.
+
+    Raises UsageError for a wrong value, and TypeError for an unknown name.
+    """
     limits = {name: value for name, value in options.items() if name in Limits.__annotations__}
-    how = {name: value for name, value in options.items() if name not in limits}
-    if unknown := [name for name in how if name not in Keeping.__annotations__]:
+    keeping = {name: value for name, value in options.items() if name not in limits}
+    if unknown := [name for name in keeping if name not in Keeping.__annotations__]:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
-    for name in how.keys() & {"fresh", "force"}:
-        switch(name, how[name])
-    if how.get("out") is not None:
-        how["out"] = Path(located("out", how["out"]))
-    one_of("backend", how.get("backend", "local"), BACKENDS)
-    if how.get("scheduler") is not None:
-        text_argument("scheduler", how["scheduler"])
-    how["jobs"] = cores(how.get("jobs"))
-    return limits, how
+    for name in keeping.keys() & {"fresh", "force"}:
+        switch(name, keeping[name])
+    if keeping.get("out") is not None:
+        keeping["out"] = Path(located("out", keeping["out"]))
+    one_of("backend", keeping.get("backend", "local"), BACKENDS)
+    if keeping.get("scheduler") is not None:
+        text_argument("scheduler", keeping["scheduler"])
+    keeping["jobs"] = cores(keeping.get("jobs"))
+    return limits, keeping
 
 
 @contextmanager
 def kept(
-    how: Any, plan: "Record", total: int, label: str
-) -> "Iterator[tuple[Any, Do, Callable[[Any], None]]]":
-    """Give what is asked, who does its jobs, and what writes what came of them.
+    keeping: Any, plan: "Record", total: int, label: str
+) -> "Iterator[tuple[Any, Executor, Callable[[Any], None]]]":
+    """Yield the plan, an executor for its jobs, and a function that writes the result to a file.
 
-    how: what `read_keeping` read. An `out` without an ending is a folder: its runs.db holds the
-    runs and what was asked, and the same command goes on in it. total: how many jobs there are at
-    most.
+    keeping: the second result of `read_keeping`. If `out` has no ending it is a folder. Its runs.db
+    has the request and the runs, and the same command continues there. total: most jobs of the
+    plan.
     """
     from hardness.report.export import ENDINGS, write
     from hardness.runs.cache import NAME
     from instances.disk import refuse_existing, refuse_unwritable
 
-    out = how.get("out")
+    out = keeping.get("out")
     form = ENDINGS.get(out.suffix.lower()) if out else None
     require_folder(out)
     foreign = out and not form and out.exists() and not (out / NAME).exists()
     if out and foreign and not (out.is_dir() and not any(out.iterdir())):
         raise AlreadyExists(f"{out} exists and was kept: it holds no runs, give another --out")
     if out and form:
-        refuse_existing(out, bool(how.get("force")))
+        refuse_existing(out, bool(keeping.get("force")))
     if out:
         refuse_unwritable(out)
-    if how.get("fresh") and (out is None or form):
+    if keeping.get("fresh") and (out is None or form):
         raise UsageError("--fresh needs a folder --out: no runs are kept anywhere else")
     file = None if out is None or form else out / NAME
     rows = plan._kept
-    with running(how, file, total, label, rows) as runner:
+    with running(keeping, file, total, label, rows) as runner:
         if runner.cache:
-            plan = _taken_up(plan, runner.cache, bool(how.get("fresh")))
+            plan = _continued(plan, runner.cache, bool(keeping.get("fresh")))
         earlier = [runner.cache.count] if runner.cache else []
 
         def keep(result: Any) -> None:
             if form:
-                write(out, form, result, bool(how.get("force")))
+                write(out, form, result, bool(keeping.get("force")))
 
-        def do(works: "Iterable[Work]") -> "list[Any]":
+        def executor(works: "Iterable[Work]") -> "list[Any]":
             works = list(works)
             if runner.cache:
                 _require_same_versions(works, runner.cache)
-            if earlier and (many := earlier.pop()):
-                progress.note(f"{many} {rows} found in {file}, which are not done again")
+            if earlier and (count := earlier.pop()):
+                progress.note(f"{count} {rows} found in {file}, which are not done again")
             return list(runner.run(works))
 
-        yield plan, do, keep
+        yield plan, executor, keep
 
 
 @contextmanager
 def running(
-    how: Any, file: Path | None, total: int, label: str, rows: str = "runs"
+    keeping: Any, file: Path | None, total: int, label: str, rows: str = "runs"
 ) -> "Iterator[Any]":
-    """Give who does jobs, which keeps them in a file of runs; says what is kept where it is cut."""
+    """Yield a Runner that keeps results in a file of runs, if there is one.
+
+    If the block ends with an error or an interrupt, the message says how many runs are kept. Files
+    and folders that were created are removed again if there are no runs.
+    """
     from hardness.runs.cache import Cache
     from hardness.runs.jobs import Runner
     from instances.disk import os_errors
 
-    made = [one for one in (file, file and file.parent) if one and not one.exists()]
+    created = [path for path in (file, file and file.parent) if path and not path.exists()]
     if file is not None:
         with os_errors(file.parent):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -124,31 +131,34 @@ def running(
             progress.counted(total, label) as bar,
             Runner(
                 cache=cache,
-                backend=how.get("backend", "local"),
-                scheduler=how.get("scheduler"),
-                n_jobs=how["jobs"],
+                backend=keeping.get("backend", "local"),
+                scheduler=keeping.get("scheduler"),
+                n_jobs=keeping["jobs"],
                 progress=bar,
             ) as runner,
         ):
             yield runner
     except (KeyboardInterrupt, ToolkitError) as error:
-        many = cache.count if cache and cache.in_place else 0
-        said = f"{many} {rows} are kept in {file}: the same command goes on" if many else ""
+        count = cache.count if cache and cache.in_place else 0
+        kept_words = f"{count} {rows} are kept in {file}: the same command goes on" if count else ""
         if isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt(f"interrupted; {said}" if said else "") from error
-        if not said or isinstance(error, UsageError):
+            raise KeyboardInterrupt(f"interrupted; {kept_words}" if kept_words else "") from error
+        if not kept_words or isinstance(error, UsageError):
             raise
-        raise type(error)(f"{error}; {said}") from error
+        raise type(error)(f"{error}; {kept_words}") from error
     finally:
         if cache:
             empty = not cache.count
             cache.close()
-            for one in made if empty and cache.in_place else ():  # nothing is left behind
-                one.rmdir() if one.is_dir() else one.unlink()
+            for path in created if empty and cache.in_place else ():
+                path.rmdir() if path.is_dir() else path.unlink()
 
 
-def _taken_up(plan: Any, cache: Any, fresh: bool) -> Any:
-    """Take up what a folder holds of the same command, or begin in it; raises UsageError."""
+def _continued(plan: Any, cache: Any, fresh: bool) -> Any:
+    """Return the stored plan of the same command, or store this one in an empty folder.
+
+    Raises UsageError if the folder has runs of another command.
+    """
     if fresh:
         cache.clear()
     elif (earlier := cache.request) is not None:
@@ -159,38 +169,41 @@ def _taken_up(plan: Any, cache: Any, fresh: bool) -> Any:
             )
         plan = type(plan).read({n: v for n, v in earlier.items() if n != "format"})
         return plan
-    cache.ask(plan.filed())
+    cache.store_request(plan.filed())
     return plan
 
 
 def _require_same_versions(works: "Sequence[Work]", cache: Any) -> None:
-    """Refuse a learner or family that is another now than in the runs of a folder.
+    """Raise UsageError if a learner or family has another version than the runs in a folder.
 
-    The runs of one table would be of two versions. Raises UsageError.
+    Otherwise one table would have runs of two versions.
     """
-    now = {f"{one.learner} on {one.spec.partition(':')[0]}": one.version for one in works}
-    held = cache.versions
-    if changed := [name for name, version in now.items() if held.get(name, version) != version]:
+    now = {f"{job.learner} on {job.spec.partition(':')[0]}": job.version for job in works}
+    stored = cache.versions
+    if changed := [name for name, version in now.items() if stored.get(name, version) != version]:
         raise UsageError(
             f"{cache.path.parent} holds runs of another version of {changed[0]}: give another "
             "--out, or --fresh to begin again there"
         )
-    if now.keys() - held.keys():
-        cache.ask({**held, **now}, "versions")
+    if now.keys() - stored.keys():
+        cache.store_request({**stored, **now}, "versions")
 
 
 def _same(earlier: dict[str, Any], plan: dict[str, Any]) -> bool:
-    """Whether two requests ask the same; a base seed that is drawn is that of the earlier one."""
+    """Whether two requests are equal, except for the command and base seeds that were drawn."""
     drawn = "operating system"
-    left = {"command"}
+    ignored = {"command"}
     if earlier.get("seed_source") == plan.get("seed_source") == drawn:
-        left |= {"base_seed"}
-    earlier, plan = ({n: v for n, v in one.items() if n not in left} for one in (earlier, plan))
-    return earlier == plan
+        ignored |= {"base_seed"}
+    first, second = (
+        {name: value for name, value in request.items() if name not in ignored}
+        for request in (earlier, plan)
+    )
+    return first == second
 
 
 def require_folder(out: Path | None) -> None:
-    """Refuse what looks like a file of a format that there is not; raises UsageError."""
+    """Raise UsageError if the name of a folder has an ending, as of an unknown file format."""
     from hardness.report.export import ENDINGS
 
     if out and out.suffix.lower() not in ENDINGS and out.suffix[1:].isalpha():

@@ -1,4 +1,4 @@
-"""A learner at work on one instance: learned, told from coins, and what it learned by degree."""
+"""Run a learner on one instance: `learn`, `distinguish` and `spectrum`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -109,7 +109,7 @@ def learn(
     budget, chosen = budget_of(limits), sources.learner(learner)
     one_of("oracle", oracle, ("samples", "exact", "adversary"))
     within, seed = exact("tau", tau), None if seed is None else integral("seed", seed, 0)
-    about = _of_teacher(teacher, tokens, k, noise)
+    options = _teacher_options(teacher, tokens, k, noise)
     layer, model = _file_to_write("save_layer", save_layer, force), _model_file(save_model, force)
     _require_layers(chosen, layer)
     sources.require_unseen(chosen, a, b)
@@ -124,7 +124,7 @@ def learn(
         from hardness.runs.own import taught, verdict
 
         sources.require_unseen(chosen, teacher)
-        instance, details = taught(teacher, seed=seed or 0, **about)
+        instance, details = taught(teacher, seed=seed or 0, **options)
         family, folder = instance.family, None
     elif source is not None and teacher is None:
         family, folder = sources.target(source, spec)
@@ -136,44 +136,44 @@ def learn(
         with progress.waited("playing"):
             return play(chosen, family, budget, seed, tau=within)
     with progress.waited("learning"):
-        at = instance or folder or family.instance(seed or 0)
-        made = run(chosen, at, budget, seed or 0, oracle=oracle, tau=within)
+        place = instance or folder or family.instance(seed or 0)
+        result = run(chosen, place, budget, seed or 0, oracle=oracle, tau=within)
     if instance:
-        details["verdict"] = verdict(made, instance)
-    return _saved(made.updated(details=made.details | details), layer, model)
+        details["verdict"] = verdict(result, instance)
+    return _saved(result.updated(details=result.details | details), layer, model)
 
 
-def _of_teacher(teacher: Any, tokens: Any, k: Any, noise: Any) -> dict[str, Any]:
-    """Give what is said of a teacher's tokens; raises UsageError if there is no teacher."""
-    stated = {"tokens": tokens, "k": k, "noise": noise}
-    stated = {name: value for name, value in stated.items() if value is not None}
-    if teacher is None and stated:
-        name, value = next(iter(stated.items()))
+def _teacher_options(teacher: Any, tokens: Any, k: Any, noise: Any) -> dict[str, Any]:
+    """Check the options of a teacher that are given; raises UsageError if there is no teacher."""
+    options = {"tokens": tokens, "k": k, "noise": noise}
+    options = {name: value for name, value in options.items() if value is not None}
+    if teacher is None and options:
+        name, value = next(iter(options.items()))
         raise UsageError(f"--{name} {value} only applies to --teacher FILE")
     if tokens is not None:
         one_of("tokens", tokens, ("boolean", "gaussian"))
-    stated |= {} if k is None else {"k": integral("k", k, 1)}
-    return stated | ({} if noise is None else {"noise": exact("noise", noise)})
+    options |= {} if k is None else {"k": integral("k", k, 1)}
+    return options | ({} if noise is None else {"noise": exact("noise", noise)})
 
 
 def _file_to_write(name: str, path: Any, force: bool) -> Path | None:
-    """Give a path that may be written; raises ToolkitError before any work."""
+    """Return a path that may be written, None if none is given; raises ToolkitError."""
     from instances.disk import refuse_existing, refuse_unwritable
 
     if path is None:
         return None
-    written = Path(located(name, path))
-    refuse_existing(written, force)
-    refuse_unwritable(written)
-    return written
+    file = Path(located(name, path))
+    refuse_existing(file, force)
+    refuse_unwritable(file)
+    return file
 
 
 def _model_file(path: Any, force: bool) -> Path | None:
-    """Give the path for the weights of a module; raises UsageError for another ending."""
-    written = _file_to_write("save_model", path, force)
-    if written and written.suffix != ".safetensors":
-        raise UsageError(f"{written}: end its name in .safetensors")
-    return written
+    """Return the path for the weights of a module; raises UsageError for a wrong ending."""
+    file = _file_to_write("save_model", path, force)
+    if file and file.suffix != ".safetensors":
+        raise UsageError(f"{file}: end its name in .safetensors")
+    return file
 
 
 def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
@@ -184,7 +184,7 @@ def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "
 
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:
-    """Refuse to save the layer of a learner that finds none."""
+    """Raise UsageError if a layer is to be saved but the learner finds none."""
     from hardness.runs.registry import LAYERED, LEARNERS
 
     if path is None:
@@ -196,7 +196,7 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 
 def _saved(run: "Run", path: Path | None, weights: Path | None) -> "Run":
-    """Write the layer that a run found, and the weights; UsageError for a run that never began."""
+    """Write the layer and the weights of a run; raises UsageError if its learner did not load."""
     from hardness.runs.jobs import not_loaded
 
     if not run.began:
@@ -207,7 +207,7 @@ def _saved(run: "Run", path: Path | None, weights: Path | None) -> "Run":
                 f"{run.learner} hands no module of torch back, or from a file one of over 16 MB: "
                 "nothing is written"
             )
-        if isinstance(run.model, dict):  # of a learner from a file
+        if isinstance(run.model, dict):  # the weights from the process of a learner in a file
             from safetensors.numpy import save_file
 
             save_file(run.model, str(weights))
@@ -263,7 +263,7 @@ def distinguish(
     UsageError
         For a family whose labels have no uniform distribution, or a learner that cannot be loaded.
     """
-    from hardness.runs import distinguish as told
+    from hardness.runs import distinguish as play_trials
     from hardness.runs.jobs import require_loaded
 
     trials, seed = integral("trials", trials, 2), integral("seed", seed, 0)
@@ -272,7 +272,7 @@ def distinguish(
     if isinstance(learner, str):
         require_loaded((learner,), family.spec)
     with progress.counted(trials, "playing") as bar:
-        return told(
+        return play_trials(
             sources.learner(learner),
             family,
             trials,
@@ -335,7 +335,7 @@ def spectrum(
     family, folder = sources.target(source)
     if isinstance(learner, str):
         require_loaded((learner,), family.spec)
-    at: Any = folder or family.instance(seed)
+    place: Any = folder or family.instance(seed)
     with progress.counted(1 << min(family.d - 1, 26), "tabulating") as bar:
-        result = spectra(at, chosen, budget_of(limits), seed, draws, bar)
+        result = spectra(place, chosen, budget_of(limits), seed, draws, bar)
     return replace(result, top=top)

@@ -1,4 +1,4 @@
-"""What learners may use, as the functions of `import hardness` take it."""
+"""Limits on what learners may use, as arguments of the functions of `import hardness`."""
 
 import os
 from collections.abc import Mapping
@@ -31,10 +31,10 @@ _FIELDS = {"budget_cpu": "cpu_seconds", "budget_memory": "memory_bytes"}
 
 
 def budget_of(limits: Mapping[str, Any], seconds: float | None = 60.0) -> "Budget":
-    """Make the budget of what is said of `Limits`.
+    """Make a budget from arguments named as in `Limits`.
 
-    seconds: the limit if none is said. Raises UsageError for a limit out of range, TypeError for a
-    name that is no limit.
+    seconds: the limit if none is given. Raises UsageError for a limit out of range, and TypeError
+    for another name.
 
     >>> budget_of({"budget_examples": 100}).examples
     100
@@ -60,7 +60,7 @@ def budget_of(limits: Mapping[str, Any], seconds: float | None = 60.0) -> "Budge
 
 
 def cores(jobs: int | None) -> int:
-    """Return how many processes `jobs` asks for: all cores if it is None; raises UsageError."""
+    """Return the number of processes: `jobs`, or all cores if it is None; raises UsageError."""
     from instances.arguments import integral
 
     return (os.cpu_count() or 1) if jobs is None else integral("jobs", jobs, 0) or 1

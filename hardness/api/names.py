@@ -1,4 +1,4 @@
-"""What there is to choose from: families, the catalog, learners and ladders."""
+"""List what can be chosen: families, the catalog and learners."""
 
 import re
 from pathlib import Path
@@ -53,36 +53,36 @@ def list_families(action: str = "list", name: str | None = None) -> "Answer":
 
 
 def _families() -> "Answer":
-    """List all; in words the Darmstadt challenges are one pattern."""
+    """List families and catalog; for people, the Darmstadt challenges are one line."""
     from hardness.report.text import table
     from instances.result import Answer
     from instances.spec import catalog, family_names, kind_of
 
-    kinds = {one: kind_of(one) for one in family_names()}
+    kinds = {name: kind_of(name) for name in family_names()}
     listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
     entries = [{"name": n, "spec": e.spec, "about": e.about} for n, e in catalog().items()]
-    named = [
+    printed = [
         (e["name"], e["about"], e["spec"])
         for e in entries
         if not e["name"].startswith("darmstadt-")
     ]
-    told = [
+    tables = [
         table(
             ["family", "what, and an example"],
-            [[one["name"], f"{one['about']}\n{one['example']}"] for one in listed],
+            [[family["name"], f"{family['about']}\n{family['example']}"] for family in listed],
         ),
         table(
             ["catalog", "what, and its spec"],
-            [[name, f"{about}\n{spec}"] for name, about, spec in (*named, _DARMSTADT)],
+            [[name, f"{about}\n{spec}"] for name, about, spec in (*printed, _DARMSTADT)],
         ),
     ]
-    rows = [{"kind": "family", **one} for one in listed]
+    rows = [{"kind": "family", **family} for family in listed]
     rows += [
         {"kind": "catalog", "name": c["name"], "about": c["about"], "example": c["spec"]}
         for c in entries
     ]
     data = {"families": listed, "catalog": entries}
-    return Answer(data=data, message="\n\n".join(told), rows=rows)
+    return Answer(data=data, message="\n\n".join(tables), rows=rows)
 
 
 def _family(name: str) -> "Answer":
@@ -90,9 +90,9 @@ def _family(name: str) -> "Answer":
     from instances.result import Answer
     from instances.spec import catalog, kind_of, parse, spec_of
 
-    asked = spec_of(name)
-    kind = kind_of(asked)
-    family = parse(asked if kind is None else kind.example)
+    spec = spec_of(name)
+    kind = kind_of(spec)
+    family = parse(spec if kind is None else kind.example)
     data: dict[str, Any] = {
         "name": family.name,
         "about": family.about,
@@ -166,14 +166,14 @@ def _learners() -> "Answer":
     from hardness.runs.registry import LEARNERS, VIEWS, view_of
     from instances.result import Answer
 
-    found = [
-        {"name": name, "access": x.access, "view": view_of(name), "about": x.about}
-        for name, x in LEARNERS.items()
+    learners = [
+        {"name": name, "access": kind.access, "view": view_of(name), "about": kind.about}
+        for name, kind in LEARNERS.items()
     ]
-    rows = [[x["name"], x["view"], x["about"]] for x in found]
-    seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
-    told = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
-    return Answer(data={"learners": found}, message=told, rows=found)
+    rows = [[learner["name"], learner["view"], learner["about"]] for learner in learners]
+    views = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
+    text = f"{table(['learner', 'sees', 'what'], rows)}\n\n{views}"
+    return Answer(data={"learners": learners}, message=text, rows=learners)
 
 
 def _learner(name: str) -> "Answer":
@@ -187,7 +187,7 @@ def _learner(name: str) -> "Answer":
     learner = parse_learner(name)
     data: dict[str, Any]
     if isinstance(learner, SubprocessLearner):
-        learner.supports(parse("parity-first"))  # the file is there
+        learner.supports(parse("parity-first"))  # raises UsageError if its file does not exist
         try:
             data = learner.describe()
         except Failed as failed:
@@ -202,9 +202,9 @@ def _learner(name: str) -> "Answer":
         "parameters": _parameters("learners", type(learner)),
         "revision": learner.revision,
     }
-    told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
-    told += _parameters_words(data["parameters"])
-    return Answer(data=data, message=told, rows=data["parameters"])
+    text = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
+    text += _parameters_words(data["parameters"])
+    return Answer(data=data, message=text, rows=data["parameters"])
 
 
 def _check(name: str) -> "Conformance":
@@ -222,24 +222,27 @@ def _new(name: str, force: bool) -> "Answer":
     path = Path(name)
     if path.suffix != ".py":
         raise UsageError(f"{name}: end its name in .py")
-    chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
-    write_text(path, template(chosen, name), force=force)
-    told = (
-        f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1\n"
-        f"     hardness learners check {name}:{chosen}"
+    class_name = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
+    write_text(path, template(class_name, name), force=force)
+    text = (
+        f"written: {name}\ntry: hardness learn {name}:{class_name} parity:d=8,m=1\n"
+        f"     hardness learners check {name}:{class_name}"
     )
-    return Answer(data={"file": name, "name": chosen}, message=told)
+    return Answer(data={"file": name, "name": class_name}, message=text)
 
 
-def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
-    """Describe the fields of a family or learner, and the values that its class declares."""
+def _parameters(table: str, kind: Any) -> list[dict[str, str]]:
+    """Describe the parameters of a family or learner, with the ranges that its class declares.
+
+    table: "families" or "learners", the table of parameters.toml with their meanings.
+    """
     from dataclasses import MISSING
 
     from instances.numbers import write
     from instances.parameters import declared, parameter_fields, plain_type
 
-    of: Any = kind if isinstance(kind, type) else type(kind)
-    ranges, meanings = declared(of), _meanings(room, of.name)
+    cls: Any = kind if isinstance(kind, type) else type(kind)
+    ranges, meanings = declared(cls), _meanings(table, cls.name)
     return [
         {
             "name": f.name,
@@ -252,23 +255,24 @@ def _parameters(room: str, kind: Any) -> list[dict[str, str]]:
     ]
 
 
-def _meanings(kind: str, name: str) -> dict[str, str]:
-    """Say what parameters mean, by their names: those of all, then those of this one."""
+def _meanings(table: str, name: str) -> dict[str, str]:
+    """Return the meaning of each parameter of a family or learner, by parameter."""
     import tomllib
 
-    table = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
-    kinds = table[kind]
-    return {key: text for key, text in kinds.items() if isinstance(text, str)} | kinds.get(name, {})
+    text = Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8")
+    entries = tomllib.loads(text)[table]
+    shared = {key: meaning for key, meaning in entries.items() if isinstance(meaning, str)}
+    return shared | entries.get(name, {})
 
 
 def _parameters_words(parameters: list[dict[str, str]]) -> str:
-    """Write a table of parameters; their types stand in --json."""
+    """Write a table of parameters; their types are only in --json."""
     from hardness.report.text import sheet
 
-    rows = [{"parameter": one["name"], **one} for one in parameters]
-    left = {"name", "type"} | (
-        {"meaning"} if not any(one["meaning"] for one in parameters) else set()
-    )
+    rows = [{"parameter": parameter["name"], **parameter} for parameter in parameters]
+    hidden = {"name", "type"}
+    if not any(parameter["meaning"] for parameter in parameters):
+        hidden.add("meaning")
     if not rows:
         return "no parameters"
-    return sheet([{k: v for k, v in row.items() if k not in left} for row in rows])
+    return sheet([{k: v for k, v in row.items() if k not in hidden} for row in rows])

@@ -1,4 +1,4 @@
-"""How far a verb is: tqdm's bar on a terminal, a line now and then in a log, none from Python."""
+"""Progress of a command: a bar on a terminal, lines in a log, and nothing from Python."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,45 +11,53 @@ import click
 from hardness.oracles import clock
 from instances.text import printable
 
-_SHOWN: ContextVar[bool] = ContextVar("_SHOWN", default=False)
-_EVERY = 30.0  # seconds between lines of a log
-_AFTER = 1.0  # seconds after which a terminal shows a bar
-_TICK = 1.0  # seconds between looks at the clock while nothing is reported
+_IS_SHOWN: ContextVar[bool] = ContextVar("_IS_SHOWN", default=False)
+_LOG_SECONDS = 30.0  # between lines of a log
+_BAR_DELAY = 1.0  # seconds after which a terminal shows a bar
+_TICK = 1.0  # seconds between updates while nothing is reported
 
 
 @contextmanager
-def shown(there: bool, as_json: bool = False) -> Iterator[None]:
-    """Show progress on stderr, or none."""
-    token = _SHOWN.set(there)
+def showing(enabled: bool, as_json: bool = False) -> Iterator[None]:
+    """Show progress on stderr in the block, or do not."""
+    token = _IS_SHOWN.set(enabled)
     try:
         yield
     finally:
-        _SHOWN.reset(token)
+        _IS_SHOWN.reset(token)
 
 
 def is_shown() -> bool:
     """Whether progress is shown."""
-    return _SHOWN.get()
+    return _IS_SHOWN.get()
 
 
 def note(line: str) -> None:
-    """Say a line on stderr, where progress is shown."""
-    if _SHOWN.get():
-        over = "\r\033[K" if sys.stderr.isatty() else ""  # a bar that is there
-        click.echo(f"{over}hardness: {line}", err=True)
+    """Write a line to stderr if progress is shown."""
+    if _IS_SHOWN.get():
+        erase = "\r\033[K" if sys.stderr.isatty() else ""  # a bar that may be on the line
+        click.echo(f"{erase}hardness: {line}", err=True)
 
 
 @contextmanager
 def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """Give what counts as done: it is shown where it takes over a second, with the time left."""
-    if not _SHOWN.get():
+    """Yield a function to call with the number of items done since its last call.
+
+    Progress is shown with the remaining time if the block takes over a second.
+    """
+    if not _IS_SHOWN.get():
         yield lambda done: None
         return
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
     with tqdm(
-        total=total, desc=label, file=sys.stderr, delay=_AFTER, leave=False, disable=not terminal
+        total=total,
+        desc=label,
+        file=sys.stderr,
+        delay=_BAR_DELAY,
+        leave=False,
+        disable=not terminal,
     ) as bar:
         start = last = clock.now()
         count = 0
@@ -64,9 +72,9 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
         def look() -> None:
             nonlocal last
             now = clock.now()
-            if terminal and now - start > _AFTER:
+            if terminal and now - start > _BAR_DELAY:
                 bar.refresh()
-            elif not terminal and count < total and now - last >= _EVERY:
+            elif not terminal and count < total and now - last >= _LOG_SECONDS:
                 last = now
                 click.echo(_progress_line(label, count, total, now - start), err=True)
 
@@ -77,16 +85,16 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
 def _progress_line(label: str, count: int, total: int, spent: float) -> str:
     from hardness.report.text import duration
 
-    said = f"{label}: {count} of {total}, {duration(spent)} so far"
+    line = f"{label}: {count} of {total}, {duration(spent)} so far"
     if not count:
-        return said
-    return f"{said}, about {duration(spent * (total - count) / count)} left"
+        return line
+    return f"{line}, about {duration(spent * (total - count) / count)} left"
 
 
 @contextmanager
 def waited(label: str) -> Iterator[None]:
-    """Count the seconds of one thing, where it takes over one."""
-    if not _SHOWN.get():
+    """Show the seconds of the block if it takes over one."""
+    if not _IS_SHOWN.get():
         yield
         return
     from hardness.report.text import duration
@@ -103,7 +111,7 @@ def waited(label: str) -> Iterator[None]:
             click.echo(line, err=True)
 
     try:
-        with _ticking(look, _TICK if terminal else _EVERY):
+        with _ticking(look, _TICK if terminal else _LOG_SECONDS):
             yield
     finally:
         if wide:
@@ -111,18 +119,18 @@ def waited(label: str) -> Iterator[None]:
 
 
 @contextmanager
-def _ticking(look: Callable[[], None], every: float) -> Iterator[None]:
-    """Call something now and then, from a thread."""
+def _ticking(look: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call a function at intervals of some seconds from a thread, until the block ends."""
     ended = Event()
 
-    def count() -> None:
-        while not ended.wait(every):
+    def call() -> None:
+        while not ended.wait(seconds):
             look()
 
-    counter = Thread(target=copy_context().run, args=(count,), daemon=True)
-    counter.start()
+    ticker = Thread(target=copy_context().run, args=(call,), daemon=True)
+    ticker.start()
     try:
         yield
     finally:
         ended.set()
-        counter.join()
+        ticker.join()

@@ -1,4 +1,4 @@
-"""Records and errors of `instances` that the front door offers next to those of its functions."""
+"""Records and errors of `instances` that `import hardness` offers with its functions."""
 
 from instances.errors import (
     AlreadyExists,

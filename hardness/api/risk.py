@@ -1,4 +1,4 @@
-"""The risk of a model that was trained outside of this toolkit."""
+"""Measure the risk of a model that was trained outside of this toolkit."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -67,9 +67,9 @@ def risk(
         raise UsageError(f"predict must be a function predict(x), got {type(predict).__name__}")
     judged = completed(family, view, predict)
     try:
-        found = measure(family.instance(seed), judged)
+        result = measure(family.instance(seed), judged)
     except Failed as failed:
         raise UsageError(f"no risk is measured: {failed.details.get('reason', failed)}") from failed
-    if found is None:
+    if result is None:
         raise UsageError("no risk is measured: predictions are not finite real numbers")
-    return found
+    return result

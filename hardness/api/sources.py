@@ -1,4 +1,4 @@
-"""What functions are about: a SPEC, a folder, a file, functions or data of a user's own."""
+"""Read the source of a function: a SPEC, a folder, a file, or a user's functions or data."""
 
 import os
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from instances.arguments import located, text_argument
 from instances.errors import UsageError
 
-_OF_SAMPLES = (".csv", ".npy", ".npz", ".safetensors", ".txt")
+_SAMPLE_SUFFIXES = (".csv", ".npy", ".npz", ".safetensors", ".txt")
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrays:
-    """Samples of a user, A and b in a file each."""
+    """Samples in two files, one for A and one for b."""
 
     a: Path
     b: Path
@@ -38,7 +38,7 @@ class Arrays:
 
 
 def paired(source: Any, a: Any, b: Any) -> Any:
-    """Return SOURCE, or the files --a and --b in its place; raises UsageError for both or half."""
+    """Return SOURCE, or the files --a and --b instead; raises UsageError for any other choice."""
     if a is None and b is None:
         return source
     if source is not None or a is None or b is None:
@@ -47,9 +47,10 @@ def paired(source: Any, a: Any, b: Any) -> Any:
 
 
 def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | None]":
-    """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
+    """Resolve a SPEC, folder or file of samples to a family, and a folder or None.
 
-    FILE: samples, which become examples in memory. spec: the spec of those that do not state it.
+    A path that exists comes before a SPEC. Samples in a file become examples in memory. spec: of
+    samples whose file does not state it.
     """
     from instances.files import read_folder
     from instances.spec import parse
@@ -57,7 +58,7 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
     if spec is not None:
         text_argument("spec", spec)
     if isinstance(source, Arrays):
-        return _held(source, spec)
+        return _examples_of_file(source, spec)
     if source is None:
         raise UsageError("SOURCE is missing: a SPEC, a folder or a file is needed, or --a and --b")
     if hasattr(source, "spec") and hasattr(source, "instance"):
@@ -69,8 +70,8 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
             f"{type(source).__name__}; functions of yours are named as 'path.py:Name'"
         )
     if path := file_of(text):
-        return _held(path, spec)
-    if Path(text).suffix in _OF_SAMPLES and not exists(text):
+        return _examples_of_file(path, spec)
+    if Path(text).suffix in _SAMPLE_SUFFIXES and not exists(text):
         raise UsageError(f"no such file: {text[:80]}")
     if spec:
         raise UsageError(f"--spec is for a file of samples, not for {text[:80]}")
@@ -82,7 +83,9 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
             from instances.spec import family_names
 
             name = text.partition(":")[0]
-            if name in LEARNERS and name not in family_names():  # `linear` is both
+            if (
+                name in LEARNERS and name not in family_names()
+            ):  # `linear` is a learner and a family
                 raise UsageError(
                     f"{text[:80]} is a learner: a SPEC or a folder belongs there"
                 ) from error
@@ -94,7 +97,7 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
 
 
 def own_data(source: object, seed: int) -> "Split | None":
-    """Read data of a user and split it; None for a source of another kind, raises UsageError."""
+    """Read a user's data and split it; None for a source of another kind. Raises UsageError."""
     from instances.spec import DATA_SUFFIXES
 
     if isinstance(source, tuple | list):
@@ -114,23 +117,26 @@ def own_data(source: object, seed: int) -> "Split | None":
 
 
 def require_unseen(learner: "Learner", *files: object) -> None:
-    """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
+    """Raise ToolkitError if a learner from a file could read one of the files that judge it.
+
+    It may read its own folder and all below it.
+    """
     for file in files:
-        if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
+        if isinstance(file, str | PathLike) and (code := getattr(learner, "file", None)):
             from hardness.learners.boundary import require_out_of_reach
 
-            require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
+            require_out_of_reach(code, Path(file), "what it is judged by", "the other file")
 
 
 def exists(text: str) -> bool:
-    """Whether a text is the path of something."""
-    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+    """Whether a text is the path of a file or folder."""
+    with suppress(OSError, ValueError):  # it is too long, or has a character that paths cannot have
         return bool(text.strip()) and Path(text).exists()
     return False
 
 
 def file_of(source: "Source") -> Path | None:
-    """Return the path of a file of samples, where that is what is given."""
+    """Return the path if the source is an existing file of samples, else None."""
     if not isinstance(source, str | PathLike) or not exists(str(source)):
         return None
     path = Path(source)
@@ -138,7 +144,7 @@ def file_of(source: "Source") -> Path | None:
 
 
 def read_file(path: Path | Arrays, spec: str | None) -> "Samples":
-    """Read samples from a file, or from two, of the spec that it states or of one given."""
+    """Read samples from one or two files; spec: their family, if the file does not state it."""
     from instances.samples import read_samples
     from instances.spec import parse
 
@@ -149,15 +155,14 @@ def read_file(path: Path | Arrays, spec: str | None) -> "Samples":
     return read_samples(path, family)
 
 
-def _held(path: Path | Arrays, spec: str | None) -> "tuple[Any, Folder]":
-    """Make examples in memory of a file of samples."""
+def _examples_of_file(path: Path | Arrays, spec: str | None) -> "tuple[Any, Folder]":
+    """Read a file of samples as a family and a folder of examples in memory."""
     from instances.files import MemoryFolder
     from instances.samples import to_attention
 
-    found = read_file(path, spec)
-    return found.family, MemoryFolder.of_examples(
-        Path(str(path)), to_attention(found, 0), notes=found.notes
-    )
+    samples = read_file(path, spec)
+    examples = to_attention(samples, 0)
+    return samples.family, MemoryFolder.of_examples(Path(str(path)), examples, notes=samples.notes)
 
 
 def family(source: "Source") -> "Family":
@@ -185,8 +190,8 @@ def family(source: "Source") -> "Family":
     >>> family("parity:m=3,d=16").spec
     'parity:d=16,m=3,noise=0,rho=3'
     """
-    found: Family = target(source)[0]
-    return found
+    named: Family = target(source)[0]
+    return named
 
 
 def learner(source: object, *, key: str | None = None) -> "Learner":
@@ -225,31 +230,31 @@ def learner(source: object, *, key: str | None = None) -> "Learner":
     if isinstance(source, str):
         return parse_learner(source)
     from hardness.learners.plugins import adapt
-    from hardness.learners.remote import SubprocessLearner  # which names in text need not
+    from hardness.learners.remote import SubprocessLearner  # not needed for names
 
     name = str(getattr(source, "name", ""))
     if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
         return source  # type: ignore[return-value]
     key = key or getattr(source, "cache_key", None)
-    made: Any = adapt(source, "the object given")
-    if made.name.partition(":")[0] in LEARNERS:
-        own = f"object {made.name}"
-        made = replace(made, name=own, spec=own)
+    adapted: Any = adapt(source, "the object given")
+    if adapted.name.partition(":")[0] in LEARNERS:
+        name = f"object {adapted.name}"
+        adapted = replace(adapted, name=name, spec=name)
     if key:
-        object.__setattr__(made, "cache_key", str(key))
-    found: Learner = made
-    return found
+        object.__setattr__(adapted, "cache_key", str(key))
+    result: Learner = adapted
+    return result
 
 
 def text_of(source: object) -> str:
-    """Return what was given as text or a path; empty for an object."""
+    """Return a source that is text or a path as text; empty for an object."""
     return str(source) if isinstance(source, str | PathLike) else ""
 
 
 def functions(source: object) -> str:
-    """Return the text that may name functions: as given, or of a class of functions or one of it.
+    """Return the text that may name functions, also for a class of functions or its object.
 
-    Empty for anything else.
+    It is empty for other sources.
     """
     from instances.spec import spec_of_object
 
@@ -259,20 +264,22 @@ def functions(source: object) -> str:
 
 
 def names(learners: "Learners") -> tuple[str, ...]:
-    """Name learners as all processes of a command know them; raises UsageError for two of one name.
+    """Return the names of learners, and register those that are objects.
 
-    An object has its own name, by which this process and its workers know it.
+    This process and its workers find an object by its name. Raises UsageError for two objects of
+    one name.
     """
     from hardness.runs.registry import OBJECTS
 
-    each = tuple(map(_name_of, several(learners)))
-    if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
+    all_names = tuple(map(_name_of, several(learners)))
+    repeated = (name for name in all_names if name in OBJECTS and all_names.count(name) > 1)
+    if twice := next(repeated, None):
         raise UsageError(f"two learners are called {twice}: name one of them differently")
-    return each
+    return all_names
 
 
 def several(values: "Learners") -> tuple[Any, ...]:
-    """List what is given, a learner or several."""
+    """Return one or several learners as a tuple."""
     single = isinstance(values, str) or callable(values) or not isinstance(values, Iterable)
     return (values,) if single else tuple(values)  # type: ignore[arg-type]
 
@@ -288,36 +295,39 @@ def _name_of(value: Any) -> str:
         name = learner_spec(value)
         if parse_learner(name) == value:
             return name
-    made = learner(value)
-    name = learner_spec(made)
-    OBJECTS[name] = made
+    adapted = learner(value)
+    name = learner_spec(adapted)
+    OBJECTS[name] = adapted
     KEYS.pop(name, None)
-    if key := getattr(made, "cache_key", None):
+    if key := getattr(adapted, "cache_key", None):
         KEYS[name] = key
     return name
 
 
 def spec_of(source: "Source", command: str) -> str:
-    """Return a SPEC as it is, or that of a Family, by which other processes know it."""
+    """Return the SPEC of a source, from which other processes can make its family.
+
+    command: the command that needs it, for messages.
+    """
     from instances.spec import require_spec, spec_of_object
 
     if isinstance(source, str | PathLike):
         return str(source)
     if spec := spec_of_object(source):
         return spec
-    found = family(source)
-    require_spec(found, f"{command} gives it to other processes")
-    return found.spec
+    named = family(source)
+    require_spec(named, f"{command} gives it to other processes")
+    return named.spec
 
 
 def specs_of(sources: "Iterable[Source]", command: str) -> list[str]:
-    """Return the SPECs of several; raises UsageError for two classes that have one name."""
+    """Return the SPECs of several sources; raises UsageError for two classes of one name."""
     from instances.spec import kind_of
     from instances.spec import spec_of as read
 
     specs, kinds = [], dict[str, Any]()
-    for one in sources:
-        specs.append(read(spec_of(one, command)))
+    for source in sources:
+        specs.append(read(spec_of(source, command)))
         name = specs[-1].partition(":")[0]
         if kinds.setdefault(name, kind_of(name)) is not kind_of(name):
             raise UsageError(f"two classes have the name {name}: name one differently")

@@ -1,4 +1,4 @@
-"""Many runs that a file names, done into one file of runs."""
+"""Do the runs of a sweep, and keep them in a file of runs."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -75,21 +75,20 @@ def sweep(
     from hardness.runs.sweep import read_sweep
 
     switch("dry_run", dry_run)
-    how = read_keeping({"fresh": fresh, "jobs": jobs, "backend": backend, "scheduler": scheduler})[
-        1
-    ]
+    options = {"fresh": fresh, "jobs": jobs, "backend": backend, "scheduler": scheduler}
+    _, keeping = read_keeping(options)
     path = None if out is None else _file_of_runs(Path(located("out", out)))
-    asked = read_sweep(_named(file) if isinstance(file, Mapping) else Path(located("file", file)))
+    plan = read_sweep(_named(file) if isinstance(file, Mapping) else Path(located("file", file)))
     if fresh and path is None:
         raise UsageError("--fresh needs --out: no runs are kept anywhere else")
-    works = asked.works
+    works = plan.works
     if dry_run:
         if path is None or fresh or not path.exists():
-            return asked
+            return plan
         with Cache(path, writes=False) as cache:
             _require_sweep(cache)
-            return replace(asked, source=str(path), done=len(in_cache(cache, works)))
-    with running(how, path, len(works), "running") as runner:
+            return replace(plan, source=str(path), done=len(in_cache(cache, works)))
+    with running(keeping, path, len(works), "running") as runner:
         if runner.cache:
             _require_sweep(runner.cache)
             if fresh:
@@ -97,16 +96,16 @@ def sweep(
             if many := len(in_cache(runner.cache, works)):
                 progress.note(f"{many} runs found in {path}, which are not done again")
             named = {} if isinstance(file, Mapping) else {"file": str(file)}
-            runner.cache.ask(asked.filed() | named)
+            runner.cache.store_request(plan.filed() | named)
         rows = [text for _, text in runner.texts(works)]
         with damage(path) if path else nullcontext():
             texts = sort_texts(rows)
     named_file = "" if isinstance(file, Mapping) else str(file)
-    return Runs(source=str(path or ""), name=asked.name, texts=texts, asked=named_file)
+    return Runs(source=str(path or ""), name=plan.name, texts=texts, sweep_file=named_file)
 
 
 def _file_of_runs(path: Path) -> Path:
-    """Refuse a name that says another format than the file of runs has; raises UsageError."""
+    """Return a path for a file of runs; raises UsageError for the ending of another format."""
     from hardness.report.export import ENDINGS
 
     if path.suffix.lower() in (*ENDINGS, ".html", ".toml"):
@@ -118,14 +117,14 @@ def _file_of_runs(path: Path) -> Path:
 
 
 def _require_sweep(cache: "Cache") -> None:
-    """Refuse a file that holds what another command was asked; raises UsageError."""
+    """Raise UsageError if a file has the request of another command than `sweep`."""
     from hardness.runs.sweep import FORMAT
 
     request = cache.request or {}
     if not isinstance(request, dict):
         raise DamagedFile(f"{cache.path} is damaged: what was asked is no table")
-    held = str(request.get("format", FORMAT)).partition("/")[0]
-    if held != FORMAT.partition("/")[0]:
+    kind = str(request.get("format", FORMAT)).partition("/")[0]
+    if kind != FORMAT.partition("/")[0]:
         raise UsageError(f"{cache.path} holds runs of another command: give another --out")
 
 
@@ -139,14 +138,14 @@ def _named(grids: "Mapping[str, Any]") -> dict[str, Any]:
         return source if isinstance(source, str | dict) else sources.names(source)[0]
 
     def table(entries: "Mapping[str, Any]") -> dict[str, Any]:
-        made = dict(entries)
+        named = dict(entries)
         for name, read in (("specs", spec), ("learners", learner)):
-            if name in made:
-                several = isinstance(made[name], list | tuple)
-                made[name] = [*map(read, made[name] if several else [made[name]])]
-        return made
+            if name in named:
+                several = isinstance(named[name], list | tuple)
+                named[name] = [*map(read, named[name] if several else [named[name]])]
+        return named
 
-    made = table(grids)
-    if "grid" in made:
-        made["grid"] = [table(one) for one in made["grid"]]
-    return made
+    named = table(grids)
+    if "grid" in named:
+        named["grid"] = [table(one) for one in named["grid"]]
+    return named

@@ -1,4 +1,4 @@
-"""The kind of click command that this project has: help in sections, one line for a mistake."""
+"""Click commands with help in sections, and one line for a mistake."""
 
 from typing import Any
 
@@ -10,62 +10,62 @@ from instances.lazy import Imported
 
 
 class Command(click.Command):
-    """A command that takes --seed and --jobs even if they do nothing, so that scripts may."""
+    """A command that accepts --seed and --jobs even if they do nothing, for use in scripts."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
-        known = {flag for one in self.params for flag in one.opts}
+        known = {flag for parameter in self.params for flag in parameter.opts}
         for unused in {"--seed", "--jobs"} - known:
             self.params.append(Option([unused], type=INTEGER, hidden=True, expose_value=False))
         self.help = (self.help or "").partition(">>>")[0].strip()
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Answer an unknown option with its relatives, and one that is given twice."""
+        """Parse; raises UsageError for an unknown option, with similar ones, or a repeated one."""
         try:
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
-            raise click.UsageError(self._meant(error), context) from error
+            raise click.UsageError(self._suggestion(error), context) from error
         single = [o for o in order if isinstance(o, click.Option) and not (o.multiple or o.is_flag)]
-        if twice := next((one for one in single if single.count(one) > 1), None):
+        if twice := next((option for option in single if single.count(option) > 1), None):
             raise click.UsageError(f"{twice.opts[0]} is given twice: give it once", context)
         return super().parse_args(context, args)
 
-    def _meant(self, error: click.NoSuchOption) -> str:
-        """Say which option may have been meant, or what serves instead of one that is gone."""
-        shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
+    def _suggestion(self, error: click.NoSuchOption) -> str:
+        """Say which option may have been meant, or what replaces a withdrawn one."""
+        flags = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
         now = withdrawn_names()["option"].get(error.option_name)
-        if now in shown:
+        if now in flags:
             return f"{error.message} It is {now} now."
         if now and not now.startswith("--"):
             return withdrawn("option", error.option_name)
         word = error.option_name.strip("-")
-        kin = [n for n in shown if word in n[2:].split("-")]
-        kin += [n for n in shown if n[3:] and word.startswith(n[2:]) and n not in kin]
-        return (
-            f"{error.message} Did you mean {' or '.join(kin)}?" if kin else error.format_message()
-        )
+        similar = [n for n in flags if word in n[2:].split("-")]
+        similar += [n for n in flags if n[3:] and word.startswith(n[2:]) and n not in similar]
+        if not similar:
+            return error.format_message()
+        return f"{error.message} Did you mean {' or '.join(similar)}?"
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write arguments, options, and the sections of options."""
         for title, parameters in group_of(self.get_params(context)).items():
-            rows = [
-                (one.make_metavar(context), one.about)
-                if isinstance(one, Argument)
-                else one.get_help_record(context)
-                for one in parameters
+            records = [
+                (parameter.make_metavar(context), parameter.about)
+                if isinstance(parameter, Argument)
+                else parameter.get_help_record(context)
+                for parameter in parameters
             ]
-            if shown := [row for row in rows if row]:
+            if rows := [record for record in records if record]:
                 with formatter.section(title):
-                    formatter.write_dl(shown)
+                    formatter.write_dl(rows)
 
 
 class Group(click.Group):
-    """A group whose commands are imported when they are asked for, and which alone prints help."""
+    """A group whose commands are imported when needed; without a command it prints help."""
 
     command_class = Command
 
     def __init__(self, name: str, places: dict[str, str], **settings: Any) -> None:
-        """places: "module.name" in hardness.cli, by what each command is called."""
+        """places: "module.name" in hardness.cli, by the name of each command."""
         commands: Any = Imported("hardness.cli", places)
         settings.setdefault("callback", _help)
         super().__init__(name, commands=commands, invoke_without_command=True, **settings)
@@ -73,7 +73,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is named; raises UsageError for one that is gone."""
+        """Find the named command; raises UsageError for a withdrawn one."""
         if args[0] not in self.commands and (gone := withdrawn("command", args[0])):
             raise UsageError(gone)
         return super().resolve_command(ctx, args)

@@ -63,13 +63,13 @@ def figure(name: str | None = None, source: str | None = None, **options: Any) -
     Python `hardness.figure` gives an object of matplotlib.
     """
     from hardness.api import figures
-    from hardness.report.figures import known
+    from hardness.report.figures import figure_named
 
     if name is None:
         if "out" in options:
             raise click.UsageError("figure needs a NAME: `hardness figure` lists them")
         return figures.list_figures()
-    entry = known(name)
+    entry = figure_named(name)
     if source is None:
         raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
     if not ("out" in options or click.get_current_context().params["as_json"]):

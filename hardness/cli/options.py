@@ -1,4 +1,4 @@
-"""Arguments and options of commands, and those that several commands share, as decorators."""
+"""Declare arguments and options of commands, with those that several commands share."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +14,7 @@ LIMITS = "Limits of learners"
 
 
 class Integer(click.ParamType):
-    """An integer, as 200 or 2e4; the function that takes it says how small it may be."""
+    """An integer, as 200 or 2e4; the function that gets it checks its range."""
 
     name = "integer"
 
@@ -27,23 +27,23 @@ class Integer(click.ParamType):
         if isinstance(value, int):
             return value
         try:
-            found = exact(name, value)
+            number = exact(name, value)
         except UsageError:
-            found = None
-        if found is None or found.denominator != 1:
+            number = None
+        if number is None or number.denominator != 1:
             raise refused(name, value, "an integer such as 200 or 2e4")
-        return int(found)
+        return int(number)
 
 
 class Text(click.ParamType):
-    """A text, which the function reads; `metavar` says what it is."""
+    """A text that the function of the command reads; name: what it is, for help."""
 
     def __init__(self, name: str = "text") -> None:
         self.name = name
 
 
 class Words(click.ParamType):
-    """One of some words; the function refuses others."""
+    """One of some words; the function of the command refuses others."""
 
     name = "choice"
 
@@ -71,7 +71,7 @@ PATH, WRITTEN = Text("path"), WrittenFile()
 
 
 class _Described(click.Parameter):
-    """A parameter with a line in the help, or a section of it, and with names for the shell."""
+    """A parameter with a line or a section in the help, and names for shell completion."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Described(click.Parameter):
         self.about, self.section, self.complete = about, section, complete
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer the names, or the words that its type allows, that begin so."""
+        """Return the names or allowed words that begin with the incomplete text."""
         names = self.complete() if self.complete else getattr(self.type, "choices", ())
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
@@ -95,7 +95,7 @@ class Argument(_Described, click.Argument):
 
 
 class Option(_Described, click.Option):
-    """An option that stands in a section of the help."""
+    """An option in a section of the help."""
 
 
 def argument(
@@ -132,9 +132,9 @@ def option(
 ) -> Decorator:
     """Declare an option, as "--name" or "--name parameter".
 
-    default: what the function gets, which help shows; shown: the default in words, of an option
-    that is not given to the function. many: it may be repeated. more: its section of the help, what
-    completes it, and what click.Option takes.
+    default: passed to the function, and shown in help. shown: the default in words, if nothing is
+    passed to the function. many: whether it may be repeated. more: its section of the help, its
+    completion, and arguments of click.Option.
     """
     usual = {} if default is None else {"default": default, "show_default": True}
     words = f"{help}  [default: {shown}]" if shown else help
@@ -152,39 +152,39 @@ def several(*decorators: Decorator) -> Decorator:
     """Make one decorator of several, which declare their options in this order."""
 
     def decorate(function: Any) -> Any:
-        for one in reversed(decorators):
-            function = one(function)
+        for decorator in reversed(decorators):
+            function = decorator(function)
         return function
 
     return decorate
 
 
-# What names may begin with
+# Names for shell completion
 
 
 def specs() -> list[str]:
-    """Name families and the catalog, which a SPEC begins with."""
+    """List the beginnings of SPECs: families and the catalog."""
     from instances.spec import catalog, family_names
 
     return [*(f"{name}:" for name in family_names()), *catalog()]
 
 
 def learners() -> list[str]:
-    """Name the built-in learners."""
+    """List the built-in learners."""
     from hardness.runs.registry import LEARNERS
 
     return list(LEARNERS)
 
 
 def ladders() -> list[str]:
-    """Name the ladders."""
+    """List the ladders."""
     from instances.ladders import LADDERS
 
     return list(LADDERS)
 
 
 def problems() -> list[str]:
-    """Name the families that attacks are about, and parameter sets."""
+    """List the families that attacks apply to, and parameter sets."""
     from hardness.lwe.sets import SETS
 
     return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
@@ -212,7 +212,7 @@ def confidence(default: float) -> Decorator:
 
 
 def samples_files(section: str = "") -> Decorator:
-    """Declare what names samples that stand in files: --a, --b, --spec."""
+    """Declare the options of samples in files: --a, --b, --spec."""
     return several(
         option(
             "--a",
@@ -233,7 +233,7 @@ def samples_files(section: str = "") -> Decorator:
 
 
 def _into_environment(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Put --sandbox in the environment, which processes inherit, until the command has ended."""
+    """Set the environment variable of --sandbox, which processes inherit, during the command."""
     if value:
         name = "HARDNESS_SANDBOX"
         before = os.environ.get(name)
@@ -243,7 +243,7 @@ def _into_environment(context: click.Context, parameter: click.Parameter, value:
         )
 
 
-# Of learners from files.
+# For learners from files.
 sandbox = flag(
     "--sandbox",
     "Run learners from files in bubblewrap, or refuse: it is used if it runs.",
@@ -254,7 +254,7 @@ sandbox = flag(
 
 
 def budget(examples: str = "no limit", seconds: str = "60") -> Decorator:
-    """Declare what a learner may use; examples, seconds: the defaults in words."""
+    """Declare the limits on learners; examples, seconds: the defaults in words."""
 
     def limit(name: str, help: str, type: click.ParamType, shown: str) -> Decorator:
         return option(f"--budget-{name}", help, type, shown=shown, section=LIMITS)
@@ -277,9 +277,10 @@ def budget(examples: str = "no limit", seconds: str = "60") -> Decorator:
 
 
 def group_of(parameters: Sequence[click.Parameter]) -> dict[str, list[click.Parameter]]:
-    """Sort parameters by the section of the help in which they stand."""
-    found: dict[str, list[click.Parameter]] = {"Arguments": [], "Options": []}
-    for one in parameters:
-        title = "Arguments" if isinstance(one, Argument) else getattr(one, "section", "")
-        found.setdefault(title or "Options", []).append(one)
-    return found
+    """Return the parameters by their section of the help."""
+    sections: dict[str, list[click.Parameter]] = {"Arguments": [], "Options": []}
+    for parameter in parameters:
+        is_argument = isinstance(parameter, Argument)
+        title = "Arguments" if is_argument else getattr(parameter, "section", "")
+        sections.setdefault(title or "Options", []).append(parameter)
+    return sections

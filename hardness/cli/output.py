@@ -1,7 +1,7 @@
-"""What a command does with a result: it is printed, as words, JSON or a table, and written.
+"""Print the result of a command as words, JSON or a table, and write it to a file.
 
-`output` is the last decorator of a command: it declares --out, --format, --json, --force and
---quiet, and shows what the function below it gives back.
+`output` is the last decorator of a command. It declares --out, --format, --json, --force and
+--quiet, and prints what the decorated function returns.
 """
 
 import json
@@ -33,14 +33,15 @@ def output(
     format: bool = True,
     forced: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Show what a function gives back, and declare the options of that.
+    """Decorate a function of a command: declare its output options, and print its result.
 
-    help: of --out, None if there is nothing to write. kind: `table` writes JSON or a table as the
-    name ends; `folder` and `page` are written by the function, a table by its name; `own` by the
-    function alone. The function gets `out` and `force` if it writes. reads: the command that reads
-    what --out holds. ours: files of a folder that --force replaces. endings: allowed of the name.
-    needs: what is missing if neither --out nor --json is given. format: whether --format is one.
-    forced: give `force` to a function without `out`.
+    help: of --out, None if the command writes nothing. kind: who writes --out. For `table`, this
+    decorator writes JSON or a table, by the ending. For `folder` and `page` the function writes,
+    except a table of a `folder`. For `own` only the function writes. The function gets `out` and
+    `force` if it writes. reads: the command that reads the file. ours: files of a folder that
+    --force may replace. endings: allowed for --out. needs: the words of the error if neither --out
+    nor --json is given. format: whether there is --format. forced: pass `force` even to a function
+    without `out`.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
@@ -68,29 +69,29 @@ def output(
             chosen = _file_format(out, form, kind)
             if needs and out is None and form is None:
                 raise click.UsageError(f"{path} needs {needs}")
-            options = {
+            arguments = {
                 n: v for n, v in options.items() if v is not None and v is not False and v != ()
             }
             if kind != "table":
-                options |= {"out": out} if out else {}
-            if force and (kind != "table" or forced or _writes(context, options)):
-                options["force"] = True
-            own = kind in ("own", "folder") and not ours  # the function looks what is at `out`
-            _refuse(context, {**options, "out": None if own else out}, force, ours)
+                arguments |= {"out": out} if out else {}
+            if force and (kind != "table" or forced or _writes(context, arguments)):
+                arguments["force"] = True
+            checks_out = kind in ("own", "folder") and not ours  # the function itself checks `out`
+            _refuse(context, {**arguments, "out": None if checks_out else out}, force, ours)
             if family:
                 from instances.spec import user_families
 
                 context.with_resource(user_families(family))  # printing needs them too
             from instances.result import Answer
 
-            result = _called(function, options, form, quiet)
+            result = _called(function, arguments, form, quiet)
             if out and (kind == "table" or (kind == "folder" and isinstance(result, Answer))):
                 _write(out, chosen or "json", result, force)
             show(result, form)
             if out and reads and form is None:
                 table = f"a table; {reads} reads what --out FILE.json writes"
-                told = f"which {reads} reads" if (chosen or "json") == "json" else table
-                click.echo(f"\nwritten: {out}, {told}")
+                words = f"which {reads} reads" if (chosen or "json") == "json" else table
+                click.echo(f"\nwritten: {out}, {words}")
             result.require()
 
         return _options(help, kind, format)(run)
@@ -99,9 +100,9 @@ def output(
 
 
 def _options(help: str | None, kind: Kind, format: bool) -> Decorator:
-    """Declare the options of output."""
-    hidden, of = help is None, _PAGE if kind == "page" else _TABLE
-    table = option("--format form", of, click.Choice(FORMATS), shown="words, no table")
+    """Declare the options of `output`."""
+    hidden, about = help is None, _PAGE if kind == "page" else _TABLE
+    table = option("--format form", about, click.Choice(FORMATS), shown="words, no table")
     return several(
         option("--out", help or "", WRITTEN, hidden=hidden),
         *([table] if kind != "own" and format else []),
@@ -113,8 +114,8 @@ def _options(help: str | None, kind: Kind, format: bool) -> Decorator:
 
 
 def _writes(context: click.Context, options: Mapping[str, Any]) -> list[str]:
-    """Name the parameters that name a file to write."""
-    types = {str(one.name): one.type for one in context.command.params}
+    """Return the given parameters that are names of files to write."""
+    types = {str(parameter.name): parameter.type for parameter in context.command.params}
     return [
         name for name, value in options.items() if value and isinstance(types[name], WrittenFile)
     ]
@@ -123,7 +124,7 @@ def _writes(context: click.Context, options: Mapping[str, Any]) -> list[str]:
 def _refuse(
     context: click.Context, options: Mapping[str, Any], force: bool, ours: tuple[str, ...]
 ) -> None:
-    """Refuse, before any work, files that stand at what the command writes; raises ToolkitError."""
+    """Raise ToolkitError, before any work, if a file to write exists or cannot be written."""
     names = _writes(context, options)
     if not names:
         return
@@ -135,7 +136,7 @@ def _refuse(
         path = options[name]
         other = seen.setdefault(realpath(path), name)
         if other != name:
-            flags = " and ".join(f"--{one.replace('_', '-')}" for one in (other, name))
+            flags = " and ".join(f"--{n.replace('_', '-')}" for n in (other, name))
             raise UsageError(f"{flags} name the same file: give two names")
         if realpath(path) in read:
             raise UsageError(f"{path} is read by this command: give another name to write")
@@ -147,11 +148,11 @@ def _refuse(
 
 
 def _called(function: Callable[..., Any], options: dict[str, Any], form: Any, quiet: bool) -> Any:
-    """Call the function; of one that is cut short, what was finished is shown."""
+    """Call the function of a command; if it is interrupted, print its partial result."""
     from hardness.api import progress
 
     try:
-        with progress.shown(not quiet, form == "json"):
+        with progress.showing(not quiet, form == "json"):
             return function(**options)
     except Refuted as error:
         if form == "json":
@@ -170,7 +171,7 @@ def _called(function: Callable[..., Any], options: dict[str, Any], form: Any, qu
 
 
 def _file_format(out: Path | None, form: str | None, kind: Kind) -> str | None:
-    """Choose what --out holds: the format of its ending, else of --format; None for a folder."""
+    """Return the format of --out, by its ending, else by --format; None for a folder."""
     if kind == "page" and out and form not in (None, "json"):
         raise click.UsageError("--out writes a page, as HTML: leave out --format")
     if kind not in ("table", "folder"):
@@ -181,13 +182,13 @@ def _file_format(out: Path | None, form: str | None, kind: Kind) -> str | None:
         return None
     from hardness.report.export import ENDINGS
 
-    written = ENDINGS.get(out.suffix.lower())
-    if "parquet" in (written, form):
+    by_ending = ENDINGS.get(out.suffix.lower())
+    if "parquet" in (by_ending, form):
         from instances.lazy import require_extra
 
         require_extra("pyarrow", "a table in Parquet")
-    if written or kind == "folder":
-        return written
+    if by_ending or kind == "folder":
+        return by_ending
     if out.suffix and not form:
         raise click.UsageError(f"{out}: end its name in {', '.join(ENDINGS)}, or add --format")
     return form or "json"
@@ -204,7 +205,7 @@ def _write(out: Path, form: Any, result: Any, force: bool) -> None:
 
 
 def show(result: Any, form: str | None) -> None:
-    """Print a result: in words within the columns that there are, as JSON or as a table."""
+    """Print a result as JSON, as a table, or in words within the columns of the terminal."""
     if form == "json":
         click.echo(json.dumps(result.to_dict(), indent=result.indent))
     elif form in ("csv", "latex", "markdown"):

@@ -1,4 +1,4 @@
-"""The root of the commands: the table of them, in groups, and what it says of itself."""
+"""The root command `hardness`: its commands in groups, and its help."""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,10 @@
-"""Bounded distance decoding in a reduced lattice, behind guesses: what three attacks share.
+"""Bounded distance decoding in a reduced lattice after guesses: the common part of three attacks.
 
-zeta of the n entries of the secret are guessed. The others, k = n - zeta, and m errors of samples
-form with a scale xi = sigma_e/sigma_s a lattice of dimension d = m + k and volume q^m xi^k, in
-which each guess gives a target at distance sigma_e sqrt(d). BKZ-beta reduces it once; under the
-geometric series assumption the Gram-Schmidt norms over sigma_e are exp(c + 2 j ln delta), counted
-from the last, j = 0, with c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
+zeta of the n entries of the secret are guessed. The other k = n - zeta entries and the errors of m
+samples form a lattice with a scale xi = sigma_e/sigma_s. Its dimension is d = m + k and its volume
+q^m xi^k. Each guess gives a target at distance sigma_e sqrt(d). BKZ-beta reduces the lattice once.
+Under the geometric series assumption the Gram-Schmidt norms over sigma_e are exp(c + 2 j ln delta),
+where j = 0 is the last one and c = ln(q/sigma_e) - k ln(q/xi)/d - (d - 1) ln delta.
 """
 
 import math
@@ -32,29 +32,35 @@ from hardness.lwe.scan import evaluate, refine, scan, spread, window
 from hardness.lwe.success import log_repetitions
 
 _LARGEST_BLOCK = 5000
-_MOST = 4000.0  # bits: costs above it are of no interest
+_MOST_BITS = 4000.0  # larger costs are not of interest
 _LN2 = math.log(2)
-_LATTICES, _ETAS = 1 << 15, 1 << 17  # pairs of beta and d, and of these and eta, that are all tried
-_CHEAP = 40.0  # bits: the least cost is that of a barely reduced lattice
-_TOY = 48  # entries of a secret of which all guesses are tried
+# Up to these numbers, all pairs (beta, d) and all triples (beta, d, eta) are tried.
+_LATTICES, _ETAS = 1 << 15, 1 << 17
+_CHEAP = 40.0  # bits: below it the cheapest lattice is barely reduced
+_TOY = 48  # for an n up to this, all guesses are tried
 _CLOSE = 1e-9
-_LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
-Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob, eta: of points
-Price = Callable[..., Priced]  # of arrays: beta, zeta, weight, d, eta above the least
+_LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma; above, rounding never fails
+Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob and eta of points
+Price = Callable[
+    ..., Priced
+]  # of arrays beta, zeta, weight, d, and eta above the least that decodes
 Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
-Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
+Line = tuple[Array, Array, Array]  # ln of the last norm, then lower and upper limit of the line
 
 
 # ---- Babai's rounding
 
 
 def _ln_inside(u: Array) -> Array:
-    """Compute ln P[|x| < r/2] of a normal x, r = exp(u)."""
+    """Compute ln P[|x| < r/2] for a standard normal x, with r = exp(u)."""
     return np.log(erf(np.exp(u) / math.sqrt(8)))
 
 
 def _ln_meeting(u: Array) -> Array:
-    """Compute ln of E[max(0, 1 - |x|/r)]: y and y + x are rounded alike, y uniform in (0, r)."""
+    """Compute ln E[max(0, 1 - |x|/r)] for a standard normal x, with r = exp(u).
+
+    It is the probability that y and y + x round to the same point, for y uniform in (0, r).
+    """
     r = np.exp(u)
     wide = erf(r / math.sqrt(2)) + math.sqrt(2 / math.pi) / r * np.expm1(-(r**2) / 2)
     return np.log(np.where(r < 1e-2, r / math.sqrt(2 * math.pi), wide))
@@ -62,7 +68,7 @@ def _ln_meeting(u: Array) -> Array:
 
 @lru_cache
 def _integrals() -> CubicHermiteSpline:
-    """Integrate both from u to infinity, as (..., 2): in cells, by Gauss's rule."""
+    """Integrate `_ln_inside` and `_ln_meeting` from u to infinity by Gauss's rule: (..., 2)."""
     knots = np.linspace(_LOW, _HIGH, 1 + 40 * 80)
     nodes, weights = np.polynomial.legendre.leggauss(8)
     step = knots[1] - knots[0]
@@ -76,14 +82,14 @@ def _integrals() -> CubicHermiteSpline:
 
 
 def ln_babai(line: Line, slope: Array, first: Array, last: Array, zero: float) -> Array:
-    """Compute ln of the probabilities of Babai's rounding in coordinates j = first .. last - 1.
+    """Compute ln of two probabilities of Babai's rounding in coordinates j = first .. last - 1.
 
-    Returns (..., 2): that all errors are within the box [LP11], and that two targets which differ
-    by the error are rounded alike [Wun19]. The norms over the error's deviation are
-    exp(level + slope j), but exp(low) and exp(high) where that is beyond them, for a line (level,
-    low, high). What is cut off at exp(low) is not reduced: such a coordinate is one of the secret,
-    which is right with its probability of 0. Sums by Euler and Maclaurin's formula, whose next term
-    is below slope^3/720.
+    Returns (..., 2). The first is that all errors are within the box [LP11], the second that two
+    targets that differ by the error round to the same point [Wun19]. line: (level, low, high); the
+    norms over the error's deviation are exp(level + slope j), clipped to exp(low) .. exp(high). A
+    norm clipped at exp(low) is not reduced: its coordinate is an entry of the secret, which is
+    right if the entry is 0, with probability `zero`. Sums use the Euler–Maclaurin formula, whose
+    next term is below slope^3/720.
 
     >>> norms = np.exp(0.5 + 0.01 * np.arange(40, 700))
     >>> line = np.array(0.5), np.array(-np.inf), np.array(np.inf)
@@ -98,7 +104,7 @@ def ln_babai(line: Line, slope: Array, first: Array, last: Array, zero: float) -
     h = np.asarray(slope)[..., None]
     sums = total(u) / h - total(u, 1) / 2 + h * total(u, 2) / 12
     logs = np.where((end > start)[..., None], np.minimum(sums[0] - sums[1], 0.0), 0.0)
-    if not np.isfinite(low).any() or (low < _LOW).all():  # gsa: nothing is cut off
+    if not np.isfinite(low).any() or (low < _LOW).all():  # gsa: nothing is clipped
         return logs
     ends = (-total(np.clip(u, _LOW, _HIGH), 1) for u in (low, high))
     tail, head = (np.minimum(next(ends), math.log(max(zero, 1e-300))), next(ends))
@@ -109,33 +115,32 @@ def ln_babai(line: Line, slope: Array, first: Array, last: Array, zero: float) -
 
 
 class Guesses:
-    """Sets of guesses of zeta coordinates: all with at most w entries that are not 0.
+    """Sets of guesses of zeta coordinates: all guesses with at most w entries that are not 0.
 
-    Their numbers and probabilities, hypergeometric, are tabulated for the zeta that are asked for.
+    Their numbers and hypergeometric probabilities are tabulated when a zeta is first used.
     """
 
     def __init__(self, parameters: LweParameters) -> None:
-        """Prepare the set of no guess; `limit` prepares others."""
+        """Prepare the empty guess only; call `limit` for larger sets."""
         law, self.n = parameters.secret, parameters.n
-        usual = round(self.n * (1 - law.zero))  # of independent entries
+        expected = round(self.n * (1 - law.zero))  # weight of independent entries
         self._ln_factorials = gammaln(np.arange(1.0, self.n + 2))
-        self._weight, self._law = usual if law.weight is None else law.weight, law
+        self._weight, self._law = expected if law.weight is None else law.weight, law
         self.limit(0.0)
 
     def limit(self, bits: float) -> None:
-        """Prepare sets of up to 2^bits guesses: weights up to columns - 1."""
-        each = (
-            1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))
-        )  # a weight's, at least
+        """Prepare sets of up to 2^bits guesses; their weights are at most `columns` - 1."""
+        # One more entry that is not 0 adds at least so many bits.
+        each = 1.0 if self._law.counts else math.log2(max(self._law.alphabet, 2))
         self.columns = 1 + min(self.n - 1, self._weight, int(bits / each))
         self._signs = self._law.log2_signs(self.columns - 1) * _LN2
         self._row = np.full(self.n + 1, -1)
         self._tables = np.empty((0, 2, self.columns))
 
     def sets(self, zeta: Integers, weight: Integers) -> tuple[Array, Array]:
-        """Return log2 of the number and ln of the probability of weights up to `weight`.
+        """Return log2 of the number of guesses up to a weight, and ln of their probability.
 
-        The number is infinite if there are no such sets, or too many.
+        The number is infinite if there is no such set, or if it is above the limit.
         """
         if len(missing := np.unique(zeta[self._row[zeta] < 0])):
             self._row[missing] = len(self._tables) + np.arange(len(missing))
@@ -165,10 +170,10 @@ class Guesses:
 
 
 class Decoding:
-    """The lattices of a problem, in the units of the error, for arrays of beta, zeta and d."""
+    """The lattices of a problem, in units of the error, for arrays of beta, zeta and d."""
 
     def __init__(self, parameters: LweParameters, setting: Setting) -> None:
-        """Read off what the lattices depend on."""
+        """Take from the parameters what all lattices have; raises NoEstimate if there are none."""
         self.parameters, self.model, self.shape = parameters, setting.model, setting.shape
         self.success = setting.success
         self.n = parameters.n
@@ -177,12 +182,12 @@ class Decoding:
         if reason or parameters.error is None:
             raise NoEstimate(reason)
         self.ln_width = parameters.ln_q - parameters.error.ln_deviation
-        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # of q over xi
+        self.ln_ratio = self.ln_width + parameters.secret.ln_deviation  # ln(q/xi)
         if self.ln_width <= math.log(2 * math.pi * math.e) / 2 or self.ln_ratio <= 0:
             raise NoEstimate("the errors are too wide for q")
 
     def blocks(self, bits: float) -> Integers:
-        """List block sizes of a coarse grid, of which one block costs at most 2^bits."""
+        """List block sizes of a coarse grid for which one block costs at most 2^bits."""
         sizes = np.arange(2, min(_LARGEST_BLOCK, self.widest) + 1)
         sizes = sizes[self.model.cost(sizes, sizes) <= bits]
         few = np.linspace(2, sizes.max(initial=2), 48).astype(np.int64)
@@ -190,14 +195,15 @@ class Decoding:
 
     @cached_property
     def widest(self) -> int:
-        """The largest d that can be of use."""
+        """The largest useful dimension d."""
         top = int(self.best_dimension(np.array(_LARGEST_BLOCK), np.array(0)))
         return int(min(max(top, self.n + 1, _LARGEST_BLOCK), self.n + self.rows))
 
     def best_dimension(self, beta: Integers, zeta: Integers) -> Integers:
-        """Find the d beyond which norms from the last fall: d^2 = k ln(q/xi)/ln delta.
+        """Return the dimension with the largest last norms: d^2 = k ln(q/xi)/ln delta.
 
-        If a flat tail is cut off they stay from k + ln(q/xi)/(4 ln delta) on, while a head grows.
+        If the tail is clipped, the last norms do not change from d = k + ln(q/xi)/(4 ln delta) on,
+        while the head grows.
         """
         k, log = self.n - zeta, log_delta(beta)
         best = np.sqrt(k * self.ln_ratio / log)
@@ -208,26 +214,26 @@ class Decoding:
         return np.minimum(d, k + self.rows).astype(np.int64)
 
     def valid(self, beta: Integers, zeta: Integers, d: Integers) -> Array:
-        """Return whether there are such lattices, and blocks in them."""
+        """Return whether a lattice of this dimension exists and contains a block of size beta."""
         k = self.n - zeta
         return (beta <= d) & (d > k) & (d <= k + self.rows)
 
     def line(self, beta: Integers, zeta: Integers, d: Integers) -> Line:
-        """Compute the line of Gram-Schmidt norms."""
+        """Compute the line of the Gram-Schmidt norms after reduction."""
         k, ln_tail = self.n - zeta, self.ln_width - self.ln_ratio
         lattice = Lattice(m=d - k, tail=k, ln_q=self.ln_width, ln_tail=ln_tail)
         return cut_line(self.shape, lattice, beta)
 
     @cached_property
     def _needs(self) -> Array:
-        """The mean of the logarithms of the last eta norms that decoding needs, by eta."""
+        """The least mean logarithm of the last eta norms with which they decode, by eta."""
         eta = np.arange(float(1 << self.widest.bit_length()))
         size = eta + 1
         return (size * np.log(size * math.pi) / 2 - gammaln(size / 2 + 1)) / np.maximum(eta, 1)
 
     @cached_property
     def _calls(self) -> tuple[Array, Integers]:
-        """log2 of a call in the last eta vectors, and the eta of the cheapest from each on."""
+        """log2 of the cost of a call in the last eta vectors, and the cheapest such eta or more."""
         size = np.maximum(np.arange(self.widest + 2.0) + 1, 2)
         calls = self.model.cost(size, size)
         least = np.minimum.accumulate(calls[::-1])[::-1]
@@ -236,20 +242,21 @@ class Decoding:
 
     @cached_property
     def least_calls(self) -> Array:
-        """log2 of the cheapest call in the last eta vectors or more of them, by eta."""
+        """log2 of the cheapest call in the last eta or more vectors, by eta."""
         return self._calls[0][np.minimum(self._calls[1], self.widest + 1)]
 
     def call(self, eta: Integers) -> Array:
-        """Compute log2 of a call for a shortest vector of dimension eta + 1."""
+        """Return log2 of the cost of a call for a shortest vector in dimension eta + 1."""
         return self._calls[0][eta]
 
     def last_block(self, beta: Integers, line: Line, more: Integers) -> Integers:
-        """Find the cheapest eta from `more` above the least that decodes; beyond `widest` if none.
+        """Find the cheapest eta that is at least `more` above the least eta that decodes.
 
-        A block of the last eta norms decodes if sqrt(eta + 1), the length of what is looked for, is
-        at most the Gaussian heuristic of these norms and the embedding's own, 1, and if it reaches
-        above a flat tail, whose norms count as if the line went on there. What that asks of the
-        norms falls with eta for ln delta > 0.00054, block sizes up to 5000.
+        The result is above `widest` if none decodes. The last eta norms, with the norm 1 of the
+        embedding, decode if the Gaussian heuristic of this block is at least sqrt(eta + 1), the
+        length of the embedded vector. The block must also reach above a flat tail, whose norms
+        count as if the line continued there. The least eta is found bit by bit: the condition is
+        monotone in eta for ln delta > 0.00054, that is, for block sizes up to 5000.
         """
         last, low, high = line
         slope, head = log_delta(beta), np.array(np.inf)
@@ -260,7 +267,7 @@ class Decoding:
         for bit in range(self.widest.bit_length() - 1, -1, -1):
             eta = short + (1 << bit)
             mean = last + slope * (eta - 1)
-            if self.shape != "gsa":  # a head that is cut off at `high`
+            if self.shape != "gsa":  # the head is clipped at `high`
                 cut = np.maximum(0, eta - head)
                 mean -= cut * (last + slope * (2 * eta - cut - 1) - high) / eta
                 mean = np.where(last + 2 * slope * (eta - 1) > low + 1e-9, mean, -np.inf)
@@ -268,23 +275,23 @@ class Decoding:
         return self._calls[1][np.minimum(short + 1 + more, self.widest + 1)]
 
     def room(self, zeta: Integers, d: Integers) -> Array:
-        """Compute log2 of how many targets are decoded before one is by chance, at least 0.
+        """Compute log2 of the number of targets of which about one decodes by chance.
 
-        It is the lattice's volume over that of a ball of the error's size.
+        It is the volume of the lattice over that of a ball with the radius of the error.
         """
         ln_ball = d / 2 * np.log(math.pi * d) - gammaln(d / 2 + 1)
         return (d * self.ln_width - (self.n - zeta) * self.ln_ratio - ln_ball) / _LN2
 
     def babai(self, beta: Integers, line: Line, first: Integers, d: Integers) -> Array:
-        """Compute ln of both probabilities of Babai's rounding in coordinates first .. d - 1."""
+        """Compute `ln_babai` for the coordinates first .. d - 1 of the lattices."""
         zero = self.parameters.secret.zero
         return ln_babai(line, 2 * log_delta(beta), first.astype(float), d.astype(float), zero)
 
 
-def places(n: int) -> Integers:
+def guess_sizes(n: int) -> Integers:
     """List numbers of guessed entries for a coarse grid.
 
-    >>> places(6).tolist()
+    >>> guess_sizes(6).tolist()
     [0, 1, 2, 3, 4, 5]
     """
     return np.unique(np.append(np.linspace(0, n - 1, 28).astype(np.int64), n - spread(1, n, 5)))
@@ -293,23 +300,26 @@ def places(n: int) -> Integers:
 def search(
     lattice: Decoding, price: Price, guesses: Guesses | None = None, root: int = 1
 ) -> Point | None:
-    """Scan beta, zeta and weights at the best dimension; then all beta, d and eta behind a guess.
+    """Find the point of least cost; None if no lattice decodes.
 
-    Costs below 2^40 are stairs: there all zeta, weights and d are scanned behind LLL too. The rest
-    is done in turns with all guesses near the best, until neither finds less; for small n behind
-    all guesses. price: of arrays, as of a point. What it costs without guesses bounds block
-    sizes and, to the power `root`, guesses. None if none decodes.
+    First beta, zeta and weight are scanned, each at the best dimension. Then two searches alternate
+    until neither improves: over all beta, d and eta after a fixed guess, and over all guesses near
+    the best one. For small n, all lattices are searched after every guess. Costs below 2^40 are a
+    step function, so there all zeta, weights and d are also scanned after LLL. The cost without
+    guesses bounds block sizes and, to the power `root`, the number of guesses.
+
+    price: computes the costs of arrays of points.
     """
     n, none = lattice.n, np.zeros(1, np.int64)
-    most = min(_MOST, 4.0 * lattice.parameters.size_bits + 64)
+    most = min(_MOST_BITS, 4.0 * lattice.parameters.size_bits + 64)
     best: tuple[Point, float] = (2, 0, 0, n + 1, 0), most
     starts: list[Point] = []
 
-    def at_best(beta: Integers, zeta: Integers, weight: Integers) -> Array:
+    def cost_at_best_d(beta: Integers, zeta: Integers, weight: Integers) -> Array:
         d = lattice.best_dimension(beta, zeta)
         return price(beta, zeta, weight, d, np.zeros_like(beta))["rop"]
 
-    def after_lll(zeta: Integers, weight: Integers, m: Integers) -> Array:
+    def cost_after_lll(zeta: Integers, weight: Integers, m: Integers) -> Array:
         two, least = np.full_like(zeta, 2), np.zeros_like(zeta)
         return price(two, zeta, weight, n - zeta + m, least)["rop"]
 
@@ -320,62 +330,62 @@ def search(
         return lower
 
     def scanned(*axes: Integers) -> tuple[int, ...]:
-        at, bits = scan(at_best, *axes, few=8)
-        starts.append((*at, int(lattice.best_dimension(*map(np.array, at[:2]))), 0))
+        point, bits = scan(cost_at_best_d, *axes, few=8)
+        starts.append((*point, int(lattice.best_dimension(*map(np.array, point[:2]))), 0))
         improved(starts[-1], bits)
-        return at
+        return point
 
-    def behind(zeta: int, weight: int) -> bool:
-        one = np.array([zeta]), np.array([weight])
-        each = float(guesses.sets(*one)[0][0]) / root if guesses else 0.0
+    def search_lattices(zeta: int, weight: int) -> bool:
+        guess = np.array([zeta]), np.array([weight])
+        each = float(guesses.sets(*guess)[0][0]) / root if guesses else 0.0
         return improved(*all_lattices(lattice, price, (zeta, weight, each), best[1], root < 2))
 
     scanned(lattice.blocks(best[1]), none, none)
-    behind(0, 0)
+    search_lattices(0, 0)
     if guesses and n > 1:
         guesses.limit(root * best[1])
         tried = spread(0, guesses.columns - 1, 7, dense=4)
-        beta, zeta, weight = scanned(lattice.blocks(best[1]), places(n), tried)
+        beta, zeta, weight = scanned(lattice.blocks(best[1]), guess_sizes(n), tried)
         near = np.linspace(max(2, 0.85 * beta - 4), 1.1 * beta + 4, 24).astype(np.int64)
         out = np.linspace(0.7 * zeta, min(n - 1, 1.3 * zeta + 8), 24).astype(np.int64)
-        weights = window(weight, 3, 0, guesses.columns - 1)  # each has a least of its own
+        weights = window(weight, 3, 0, guesses.columns - 1)  # costs have a local minimum at each
         _, zeta, weight = scanned(np.unique(near), np.unique(out), weights)
-        if best[1] < _CHEAP:  # few samples pay there, and costs are stairs: all axes at once
+        if best[1] < _CHEAP:  # fewer samples may be cheaper, and costs are a step function
             few = spread(1, min(lattice.rows, lattice.widest), 24)
-            (far, w, m), _ = scan(after_lll, places(n), tried, few, few=24)
-            starts.append((2, far, w, n - far + m, 0))
+            (z, w, m), _ = scan(cost_after_lll, guess_sizes(n), tried, few, few=24)
+            starts.append((2, z, w, n - z + m, 0))
         tops = n - 1, guesses.columns - 1
         ends = np.array([(2, 0, 0, 2, 0), (_LARGEST_BLOCK, *tops, lattice.widest, 1 << 10)])
         lower = True
         while lower:
-            lower = behind(zeta, weight)
+            lower = search_lattices(zeta, weight)
             lower |= improved(*all_guesses(lattice, price, guesses, *best))
             start = np.array([*starts, best[0]])
             steps = np.tile(
                 [4, min(4, tops[0]), min(1, tops[1]), max(16, best[0][3] // 64), 8], (len(start), 1)
             )
-            lower |= improved(*refine(lambda *at: price(*at)["rop"], start, steps, ends))
+            lower |= improved(*refine(lambda *axes: price(*axes)["rop"], start, steps, ends))
             starts = []
             _, zeta, weight, *_ = best[0]
         if n <= _TOY:
             pairs = [(z, w) for z in range(n) for w in range(min(z, tops[1]) + 1)]
             space, ln_prob = guesses.sets(*np.array(pairs).T)
             least = log_repetitions(ln_prob, lattice.success) + space / root
-            for at in np.argsort(least):
-                if least[at] < best[1]:
-                    behind(*pairs[at])
+            for i in np.argsort(least):
+                if least[i] < best[1]:
+                    search_lattices(*pairs[i])
     return best[0] if best[1] < most else None
 
 
 def all_lattices(
     lattice: Decoding, price: Price, guess: tuple[int, int, float], bound: float, last: bool
 ) -> tuple[Point, float]:
-    """Find the least cost of all beta, d and eta behind one guess, if it is below a bound.
+    """Find the least cost over all beta, d and eta after one guess, if it is below a bound.
 
-    guess: zeta, weight, and log2 of the targets of a try; last: whether there is a last block. Left
-    out is what costs more by its reduction or its call alone, then with the tries that the largest
-    eta leaves. Of very many lattices every second d is tried, or every third, ..; of very many eta
-    too.
+    guess: zeta, weight, and log2 of the targets of a try. last: whether there is a last block.
+    Points are left out if their reduction or their call alone costs more than the bound, also with
+    the least number of tries. If there are very many lattices, only every i-th d is tried, and
+    likewise for eta; the best point is then refined.
     """
     (zeta, weight, each), calls, reduce = guess, lattice.least_calls, lattice.model.cost
     largest = int(np.searchsorted(calls, bound - each, "right")) - 1 if last else 0
@@ -410,7 +420,7 @@ def all_lattices(
     if not len(run):
         return (2, 0, 0, lattice.n + 1, 0), math.inf
     points = np.stack([beta[run], d[run], skip * place], axis=1)
-    rop = evaluate(lambda *at: priced(*at)["rop"], points)
+    rop = evaluate(lambda *axes: priced(*axes)["rop"], points)
     bits, (b, dim, more) = float(rop.min()), (int(v) for v in points[rop.argmin()])
     point = (b, zeta, weight, dim, more)
     if max(stride, skip) == 1 or bits == math.inf:
@@ -418,13 +428,13 @@ def all_lattices(
     steps = np.array([[4, 0, 0, 4 * stride, 4 * skip if last else 0]])
     tops = (_LARGEST_BLOCK, zeta, weight, lattice.widest, 1 << 10)
     ends = np.array([(2, zeta, weight, 2, 0), tops])
-    return refine(lambda *at: price(*at)["rop"], np.array([point]), steps, ends)
+    return refine(lambda *axes: price(*axes)["rop"], np.array([point]), steps, ends)
 
 
 def all_guesses(
     lattice: Decoding, price: Price, guesses: Guesses, point: Point, bits: float
 ) -> tuple[Point, float]:
-    """Find the least cost of all zeta and weights near a point, at its beta, of a few d and eta."""
+    """Find the least cost over zeta and weights near a point, at its beta and a few d and eta."""
     beta, zeta, weight, d, more = point
     n, best = lattice.n, (point, bits)
     near = window(zeta, max(64, n // 16), 0, n - 1, max(1, n // 512))
@@ -435,14 +445,14 @@ def all_guesses(
     for dim in (top, np.minimum(top, n - z + d - (n - zeta))):
         for last in {0, more}:
             rop = price(b, z, w, dim, np.full_like(z, last))["rop"]
-            at = int(rop.argmin())
-            if rop[at] < best[1]:
-                best = (beta, int(z[at]), int(w[at]), int(dim[at]), last), float(rop[at])
+            i = int(rop.argmin())
+            if rop[i] < best[1]:
+                best = (beta, int(z[i]), int(w[i]), int(dim[i]), last), float(rop[i])
     return best
 
 
 def _runs(counts: Integers) -> tuple[Integers, Integers]:
-    """List runs of so many entries each: the run of each entry, and its place there.
+    """Enumerate groups of given sizes: return the group of each entry, and its index in the group.
 
     >>> [v.tolist() for v in _runs(np.array([2, 3]))]
     [[0, 0, 1, 1, 1], [0, 1, 0, 1, 2]]
@@ -454,25 +464,29 @@ def _runs(counts: Integers) -> tuple[Integers, Integers]:
 def decoded(
     lattice: Decoding, price: Price, guesses: Guesses | None = None, root: int = 0
 ) -> Fields:
-    """Describe an attack at its least cost; root: of the guesses, which is stored if it is 2."""
+    """Return the fields of the estimate of an attack at its least cost.
+
+    root: targets are the `root`-th root of the guesses; if it is 2 they are stored, 0 without
+    guesses. Raises NoEstimate if no lattice decodes.
+    """
     point = search(lattice, price, guesses, max(1, root))
     if point is None:
         reason = "no lattice and block size decode: the errors are too wide, or the samples too few"
         raise NoEstimate(reason)
     beta, zeta, weight, d, _ = point
-    at = {key: float(v[0]) for key, v in price(*(np.array([v]) for v in point)).items()}
-    if not math.isfinite(at["rop"]):
+    costs = {key: float(v[0]) for key, v in price(*(np.array([v]) for v in point)).items()}
+    if not math.isfinite(costs["rop"]):
         raise NoEstimate("more guesses than the lattice tells apart")
-    eta, m = int(at["eta"]), d - (lattice.n - zeta)
+    eta, m = int(costs["eta"]), d - (lattice.n - zeta)
     notes = [f"at most {weight} of {zeta} guessed coordinates are not 0"] if zeta else []
     if beta < SMALL_BLOCK:
         notes.append("block sizes below 50, of which cost models say little")
-    stored = at["space"] / root if root > 1 else 0.0
+    stored = costs["space"] / root if root > 1 else 0.0
     return {
-        **{key: at[key] for key in ("rop", "red", "svp", "repetitions", "space")},
+        **{key: costs[key] for key in ("rop", "red", "svp", "repetitions", "space")},
         "mem": max(float(lattice.model.memory(max(beta, eta + 1))), stored),
         "sample_bits": lattice.parameters.label_bits(m),
-        "prob": math.exp(at["ln_prob"]),
+        "prob": math.exp(costs["ln_prob"]),
         "delta": math.exp(float(log_delta(beta))),
         "beta": beta,
         "eta": eta,

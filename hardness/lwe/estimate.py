@@ -1,4 +1,4 @@
-"""All attacks on a problem, and what is known of statistical queries beside them."""
+"""Estimates of all attacks on a problem, with certified bounds on statistical queries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from instances.errors import ToolkitError, unknown
 from instances.family import Family, require
 
 Attack = Callable[[LweParameters, Setting], Estimate]
-LATTICE: dict[str, Attack] = {  # their cost depends on what is assumed of lattice reduction
+LATTICE: dict[str, Attack] = {  # attacks whose cost depends on the model of lattice reduction
     "usvp": usvp.usvp,
     "bdd": bdd.bdd,
     "bdd_hybrid": bdd.bdd_hybrid,
@@ -39,11 +39,11 @@ OTHERS: dict[str, Attack] = {
     "restricted-elimination": counted.restricted_elimination,
 }
 _ATTACKS = {**LATTICE, **OTHERS}
-DUALS = ("dual", "dual_guess", "dual_hybrid")  # of the shape gsa; their scans end near the least
-_FORMS = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid", *DUALS, "coded-bkw")
+DUALS = ("dual", "dual_guess", "dual_hybrid")  # for the shape gsa; their scans are not exhaustive
+_FORMS = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid", *DUALS, "coded-bkw")  # tried on all forms
 _ROUNDING = 1e-9
-_TOY = 48
-_CERTIFIED = 1 << 11  # values of an entry up to which the law of secrets takes a second
+_TOY = 48  # n up to which scans of `DUALS` are repeated with fewer samples
+_MOST_VALUES = 1 << 11  # of an entry, for which a certificate takes about a second
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
 
@@ -60,10 +60,10 @@ def estimate_all(
 ) -> Estimates:
     """Estimate what each attack costs on a problem; raises UsageError for unknown attacks.
 
-    settings: what is assumed of lattice reduction, each on its own, and one probability of success;
-    none: the default. only: the names of some attacks. family: of which a certificate stands
-    beside. name: of a set. levels: other probabilities of success, of some attacks. claimed: the
-    bits of security that are claimed for the set.
+    settings: models of lattice reduction, all with the same probability of success; if there are
+    none, the default. only: the names of some attacks. family: the family to certify. name: of a
+    set. levels: other probabilities of success for some attacks. claimed: the bits of security that
+    are claimed for the set.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> spec = "lwe:n=80,q=113,sigma=3,secret=binary,h=6"
@@ -76,8 +76,8 @@ def estimate_all(
             raise unknown("attack", attack, list(_ATTACKS))
     samples = parameters.samples
     require(samples is None or samples >= 1, f"samples={samples}: at least 1 is needed")
-    unlike = {(one.model.name, one.shape): one for one in settings or (DEFAULT,)}
-    settings, parameters = tuple(unlike.values()), parameters.shifted()
+    different = {(each.model.name, each.shape): each for each in settings or (DEFAULT,)}
+    settings, parameters = tuple(different.values()), parameters.shifted()
     estimates = [
         estimate_attack(attack, parameters, replace(each, success=levels.get(attack, each.success)))
         for attack in dict.fromkeys(only) or _ATTACKS
@@ -98,11 +98,11 @@ def estimate_all(
 
 
 def estimate_attack(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate one attack, by the cheapest form of the problem and with the samples there are.
+    """Estimate one attack, on the cheapest form of the problem and with the available samples.
 
-    It is refused if it needs more labels than there are, or than single a secret out. None costs
-    less than it takes to read the n entries of each of its samples: if that is what it costs, their
-    number is halved to where it costs as much otherwise.
+    The attack does not apply if it needs more labels than there are, or if there are too few to
+    determine the secret. It costs at least the reading of the n entries of each of its samples. If
+    reading dominates, fewer samples are tried by bisection.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> wide = parse_parameters("lwe:n=64,q=97,sigma=1,secret=gaussian,spread=2", 96)
@@ -149,9 +149,10 @@ def _of_all(name: str, parameters: LweParameters, setting: Setting) -> Estimate:
 
 
 def _of_forms(attack: Attack, every: bool, parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate an attack on the form of a problem in which it costs the least; every: of all.
+    """Estimate an attack on the form of a problem in which it is cheapest.
 
-    Replacing the secret by the errors of n samples is linear algebra, n^3 operations.
+    every: whether to try all forms. Replacing the secret by the errors of n samples is linear
+    algebra and costs n^3 operations.
     """
     tried = []
     for form in parameters.forms() if every else [parameters]:
@@ -168,10 +169,13 @@ def _of_forms(attack: Attack, every: bool, parameters: LweParameters, setting: S
 
 
 def _queries(family: Family | None, wide: int) -> tuple[tuple[Claim, ...], str, str]:
-    """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
+    """Return the certified claims, the secrets over which they average, and why there are none.
+
+    wide: how many values an entry of the secret takes.
+    """
     if family is None:
         return (), "", BEYOND
-    if wide > _CERTIFIED:
+    if wide > _MOST_VALUES:
         takes = "`hardness certify` takes its time"
         return (), "", f"entries of the secret take {wide} values: {takes}"
     try:

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT = "hardness-grid/1"
-_MOST = 4096  # problems of a grid
-_WIDEST = 1 << 20  # values that a search looks at
-_FINENESS = 100  # parts of 1 that sigma is found to
-_CHECKED = 4  # larger values at which a found one is checked
-_RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
+MOST_PROBLEMS = 4096  # of a grid
+_MOST_CANDIDATES = 1 << 20  # values in the range of a search
+_SIGMA_STEPS = 100  # steps per unit of sigma in a search
+_CHECKS = 4  # further values at which the result of a search is checked
+_RISING = ("n", "h", "sigma")  # costs rise with these, so a search finds their least value
 _RANGE = re.compile(r"(2\^)?([0-9]{1,18})\.\.(?:2\^)?([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
 
 
-def parse_range(text: str, option: str = "--over", limit: int = _MOST) -> tuple[str, list[str]]:
+def parse_range(
+    text: str, option: str = "--over", limit: int = MOST_PROBLEMS
+) -> tuple[str, list[str]]:
     """Read "n=512..1024..128", "q=2^20..2^40..4" or "h=32,64"; raises UsageError.
 
     >>> parse_range("q=2^20..2^24..2")
@@ -54,7 +56,7 @@ def parse_range(text: str, option: str = "--over", limit: int = _MOST) -> tuple[
 
 
 def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
-    """List the values of a grid's parameters, the last key first; raises UsageError.
+    """List the points of a grid, the last key varying first; raises UsageError.
 
     >>> grid_points(["n=64,80", "h=4"])
     [{'n': '64', 'h': '4'}, {'n': '80', 'h': '4'}]
@@ -63,15 +65,18 @@ def grid_points(over: Sequence[str]) -> list[dict[str, str]]:
     keys = [key for key, _ in ranges]
     wrong = f"--over {', '.join(keys)}"
     require(len(set(keys)) == len(keys) in (1, 2, 3), f"{wrong}: one to three different parameters")
-    many = math.prod(len(values) for _, values in ranges) > _MOST
-    require(not many, f"{wrong}: at most {_MOST} problems")
+    many = math.prod(len(values) for _, values in ranges) > MOST_PROBLEMS
+    require(not many, f"{wrong}: at most {MOST_PROBLEMS} problems")
     return [
         dict(zip(keys, point, strict=True)) for point in itertools.product(*dict(ranges).values())
     ]
 
 
 def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
-    """Return the words of a problem or of a named set, and how many samples there are."""
+    """Return the words of a problem or of a named set, and its number of samples.
+
+    samples: replaces the number in the words, if it is given. Raises UsageError for other problems.
+    """
     words, counted = spec_and_samples(text)
     wrong = f"{text[:60]}: a grid is of lwe:.., of lwr:.. or of a named set"
     require(words.startswith(("lwe:", "lwr:")), wrong)
@@ -79,7 +84,7 @@ def varied_spec(text: str, samples: int | None) -> tuple[str, int | None]:
 
 
 def filled(words: str, values: dict[str, str]) -> str:
-    """Put values into the words of a problem, whether or not their keys stand there.
+    """Set parameters in the words of a problem, which may have other values of them.
 
     >>> filled("lwe:n=64,q=97,sigma=1", {"n": "80", "h": "6"})
     'lwe:n=80,q=97,sigma=1,h=6'
@@ -96,7 +101,7 @@ def _estimated(
 
 
 def _least_row(estimates: Estimates | None) -> TableRow:
-    """Give the columns of a table that name the attacks of least cost."""
+    """Return the columns of a table that name the cheapest attacks."""
     least, other = (estimates.least, estimates.undisputed) if estimates else (None, None)
     return {
         "least": estimates.label(least) if estimates and least else "-",
@@ -108,7 +113,7 @@ def _least_row(estimates: Estimates | None) -> TableRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One problem of a grid: its parameters and its estimates, or why it has none."""
+    """One problem of a grid: its parameters and its estimates, or the reason why it has none."""
 
     values: dict[str, str]
     estimates: Estimates | None
@@ -116,20 +121,20 @@ class Cell:
 
     @property
     def least(self) -> Estimate | None:
-        """The attack of least cost."""
+        """The estimate of the cheapest attack."""
         return self.estimates.least if self.estimates else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the problem as plain data."""
-        every = self.estimates.to_dict() if self.estimates else {"least": None, "estimates": {}}
-        cost = {"least": every["least"], "rop": self.least.rop if self.least else None}
-        rest = {"reason": self.reason, "estimates": every["estimates"]}
+        """Return the problem as JSON."""
+        data = self.estimates.to_dict() if self.estimates else {"least": None, "estimates": {}}
+        cost = {"least": data["least"], "rop": self.least.rop if self.least else None}
+        rest = {"reason": self.reason, "estimates": data["estimates"]}
         return {"values": self.values, **cost, **rest}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Grid(Result):
-    """What problems over a grid of parameters cost; samples: None for any number."""
+    """The estimates of all problems of a grid; samples: None for any number."""
 
     spec: str
     samples: int | None
@@ -143,7 +148,7 @@ class Grid(Result):
         ]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame: one row a problem, attack and model."""
+        """Make a pandas DataFrame with a row for each problem, attack and model."""
         return frame(
             [
                 {**cell.values, "attack": estimate.name, **estimate.to_dict()}
@@ -153,7 +158,7 @@ class Grid(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the grid as plain data; `problems` in the order of the last key first."""
+        """Return the grid as JSON; in `problems` the last key varies first."""
         problems = [cell.to_dict() for cell in self.cells]
         head = {"format": FORMAT, "spec": self.spec, "samples": self.samples}
         return {**head, "over": list(self.cells[0].values), "problems": problems}
@@ -167,9 +172,9 @@ def grid(
     only: Sequence[str] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> Grid:
-    """Estimate all problems of a grid; raises UsageError if none of them is one.
+    """Estimate all problems of a grid; raises UsageError if none of them is valid.
 
-    words: "lwe:.." or "lwr:..", of which keys of the grid may be left out. over: ranges or lists.
+    words: "lwe:.." or "lwr:..", which need not have the keys of the grid. over: ranges or lists.
 
     >>> costs = grid("lwe:q=3329,sigma=3,secret=binary", ["n=64,80", "h=4,6"], only=["brute-force"])
     >>> [round(cell.least.rop, 1) for cell in costs.cells]
@@ -190,10 +195,10 @@ def grid(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SearchResult(Result):
-    """The parameter that reaches a level, its neighbour that does not, and both estimates.
+    """The value of a parameter that reaches a level of security, with estimates.
 
-    below: None if the first value of the range reaches it. checked: further values at which the
-    level was seen to hold.
+    reached: the estimates at this value. below: those at the neighbour that does not reach the
+    level, None if the value is the first of the range. checked: further values that reach it too.
     """
 
     spec: str
@@ -201,27 +206,27 @@ class SearchResult(Result):
     bits: float
     key: str
     value: str
-    found: Estimates
+    reached: Estimates
     below: Estimates | None
     checked: tuple[str, ...]
 
     @property
     def least(self) -> bool:
-        """Whether the least value was looked for, else the largest."""
+        """Whether the value is the least that reaches the level, else the largest."""
         return self.key in _RISING
 
     def _rows(self) -> list[TableRow]:
         return [
             {"spec": estimates.words, **_least_row(estimates)}
-            for estimates in (self.found, self.below)
+            for estimates in (self.reached, self.below)
             if estimates
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the result as plain data."""
+        """Return the result as JSON."""
         return {
             **{name: getattr(self, name) for name in ("spec", "samples", "bits", "key", "value")},
-            "found": self.found.to_dict(),
+            "found": self.reached.to_dict(),
             "below": self.below.to_dict() if self.below else None,
             "checked": list(self.checked),
         }
@@ -237,9 +242,9 @@ def search(
 ) -> SearchResult:
     """Find the least n, h or sigma, or the largest q, at which no attack costs below 2^bits.
 
-    key: "n=256..4096", "sigma=1..10" or "q=2^10..2^60". By bisection: costs rise with n, h and
-    sigma and fall with q; what is found is checked at further values. Raises UsageError if the
-    range does not reach the level, or costs are seen not to rise.
+    key: "n=256..4096", "sigma=1..10" or "q=2^10..2^60". The search bisects, assuming that costs
+    rise with n, h and sigma and fall with q. The result is checked at further values. Raises
+    UsageError if no value of the range reaches the level, or if a check fails.
 
     >>> search("lwe:q=2^20,sigma=3,secret=binary", "n=8..64", 30, only=["brute-force"]).value
     '30'
@@ -262,7 +267,7 @@ def search(
             "for: widen the range"
         )
     high = bisect_left(range(last), True, key=lambda index: cost(index) >= bits)
-    steps = sorted({high + (last - high) * i // _CHECKED for i in range(1, _CHECKED + 1)})
+    steps = sorted({high + (last - high) * i // _CHECKS for i in range(1, _CHECKS + 1)})
     if failed := [values[i] for i in steps if cost(i) < bits]:
         raise UsageError(
             f"{key}: {name}={values[high]} has {bits:g} bits and {name}={failed[0]} has "
@@ -274,23 +279,23 @@ def search(
         bits=bits,
         key=name,
         value=values[high],
-        found=at(values[high]),
+        reached=at(values[high]),
         below=at(values[high - 1]) if high else None,
         checked=tuple(values[i] for i in steps),
     )
 
 
 def _candidates(text: str) -> tuple[str, list[str]]:
-    """List the values of a range, from those that cost the least on."""
+    """Return the key of a range and its values, in the order of rising cost."""
     key, _, rest = (part.strip() for part in text.partition("="))
     ends = rest.split("..")
     fits = len(ends) == 2 and key in (*_RISING, "q") and (key == "q") == rest.startswith("2^")
     wrong = f"--find {text[:60]}"
     require(fits, f"{wrong}: no step: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60")
     if key != "sigma":
-        _, values = parse_range(text, "--find", _WIDEST)
+        _, values = parse_range(text, "--find", _MOST_CANDIDATES)
         return key, values[::-1] if key == "q" else values
-    low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
-    wide = f"{wrong}: a range of at most {_WIDEST // _FINENESS}"
-    require(0 <= high - low <= _WIDEST, wide)
-    return key, [f"{value / _FINENESS:.2f}" for value in range(low, high + 1)]
+    low, high = (round(numbers.parse(end, float, key) * _SIGMA_STEPS) for end in ends)
+    wide = f"{wrong}: a range of at most {_MOST_CANDIDATES // _SIGMA_STEPS}"
+    require(0 <= high - low <= _MOST_CANDIDATES, wide)
+    return key, [f"{value / _SIGMA_STEPS:.2f}" for value in range(low, high + 1)]

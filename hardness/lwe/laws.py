@@ -1,6 +1,6 @@
-"""Laws of the entries of secrets and errors: moments, entropy, guesses and Fourier bias.
+"""Distributions of the entries of secrets and errors: moments, entropy, guesses, Fourier bias.
 
-Logarithms are kept where moduli or deviations are beyond what floats hold.
+Logarithms are stored for numbers that may be beyond float64.
 """
 
 import math
@@ -17,12 +17,12 @@ from instances.family import require
 from instances.numbers import write
 from instances.text import cut
 
-_TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
-_REACH = math.sqrt(2 * (64 * math.log(2) - math.log(_TABLE * math.sqrt(2 * math.pi))))
+_TABLE = 1 << 12  # a Gaussian up to this deviation is tabulated
+_TAIL_DEVIATIONS = math.sqrt(2 * (64 * math.log(2) - math.log(_TABLE * math.sqrt(2 * math.pi))))
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-12
-_WIDEST_SPARSE = 1e150  # a root mean square whose square is a float64
-_MOST_LN = 700.0  # of a float64
+_WIDEST_SPARSE = 1e150  # largest root mean square, whose square fits float64
+_MOST_LN = 700.0  # the exponential of a larger number is beyond float64
 _SMALL = {(0, 1): "binary", (-1, 1): "ternary"}
 
 
@@ -30,12 +30,13 @@ _SMALL = {(0, 1): "binary", (-1, 1): "ternary"}
 class Law:
     """The distribution of an entry of the secret, or of an error.
 
-    ln_deviation: ln of the standard deviation, which may be beyond floats. low, high: the least and
-    the largest value; of a Gaussian, where its mass falls below 2^-64. values: how many there are.
-    zero: the probability of 0. entropy: bits of an entry. guesses: bits of the expected guesses of
-    an entry, at most. log_bias: ln |E exp(2 pi i x/q)|. weight: how many entries are not 0,
-    exactly; None if they are independent. counts: of each value but 0, if it stands exactly so
-    often. mode: the likeliest value, if it is not 0, and peak its probability.
+    ln_deviation: ln of the standard deviation. low, high: the least and the largest value; for a
+    Gaussian, where the remaining mass is below 2^-64. values: the number of values. zero: the
+    probability of 0. entropy: of an entry, in bits. guesses: log2 of a bound on the expected
+    guesses of an entry. log_bias: ln |E exp(2 pi i x/q)|. weight: the exact number of entries that
+    are not 0, None if entries are independent. counts: pairs of a value other than 0 and its exact
+    number of entries, if these are fixed. mode: the likeliest value, if it is not 0. peak: its
+    probability.
 
     >>> ternary = uniform(-1, 1, q=3329)
     >>> round(ternary.deviation, 3), ternary.alphabet
@@ -59,7 +60,7 @@ class Law:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation, infinity beyond floats."""
+        """The standard deviation, infinite beyond float64."""
         return exp_or_inf(self.ln_deviation)
 
     @property
@@ -69,14 +70,15 @@ class Law:
 
     @property
     def alphabet(self) -> int:
-        """How many values other than 0 an entry takes."""
+        """The number of values other than 0 of an entry."""
         return self.values - (self.zero > 0)
 
     def ln_deviation_without(self, n: int, zeta: ArrayLike, outside: ArrayLike = 0) -> Any:
-        """Compute ln_deviation of the other n - zeta entries, if zeta of n entries are taken out.
+        """Compute ln_deviation of the other n - zeta entries if zeta of n entries are removed.
 
-        Of a fixed number of entries that are not 0 `outside` at least are among those; a larger
-        share of the others may vary less, so their largest deviation counts.
+        outside: the least number of entries that are not 0 among the removed ones, if the weight is
+        fixed. The fraction of the others that are not 0 is then bounded, and the largest deviation
+        within this bound is returned.
 
         >>> law = sparse(uniform(0, 1, q=97), n=64, weight=8)
         >>> float(round(np.exp(law.ln_deviation_without(64, 32)) ** 2, 4))
@@ -111,7 +113,7 @@ class Law:
         return replace(moved, zero=zero, weight=weight, counts=counts, mode=0)
 
     def log2_signs(self, limit: int) -> NDArray[np.float64]:
-        """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. limit,).
+        """Compute log2 of the number of values of w entries other than 0, for w = 0 .. limit.
 
         >>> (2 ** fixed(((-1, 1), (1, 2)), n=6, q=97).log2_signs(4)).round(6).tolist()
         [1.0, 2.0, 3.0, 3.0, 0.0]
@@ -119,7 +121,7 @@ class Law:
         w = np.arange(limit + 1.0)
         if not self.counts:
             return w * log2(max(1, self.alphabet))
-        placed = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
+        placed = np.where(w == 0, 0.0, -math.inf)  # log2 of 1/(a! b! ..), summed over choices
         for _, count in self.counts:
             taken = np.arange(min(count, limit) + 1)
             rest = np.arange(limit + 1)[:, None] - taken
@@ -129,7 +131,7 @@ class Law:
 
 
 def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], q: int) -> Law:
-    """Make a law of its values and their probabilities, (k,) each; q: the modulus, of log_bias."""
+    """Make a law from values and probabilities, (k,) each; q: the modulus, for log_bias."""
     shares = shares / shares.sum()
     mean = float(shares @ values)
     deviation = math.sqrt(float(shares @ (values - mean) ** 2))
@@ -137,11 +139,11 @@ def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
     likeliest = np.flatnonzero(shares >= shares.max() * (1 - _ROUNDING))
     mode = likeliest[np.argmin(np.round(abs(values[likeliest] - mean), 9))]
     angles = 2 * math.pi * (values - mean) * math.exp(-math.log(q))
-    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - the cosine's mean, all its digits
+    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - E cos, without cancellation
     square = (1 - missing) ** 2 + float(shares @ np.sin(angles)) ** 2
     if missing < _SMALL_ANGLE:
         log_bias = math.log1p(-missing)
-    else:  # else the sum is rounding
+    else:  # if the sum is only rounding, the formula of a Gaussian is used
         log_bias = math.log(square) / 2 if square > 1e-20 else _wide(math.log(deviation), q)
     return Law(
         kind=kind,
@@ -169,12 +171,12 @@ def _ln(value: float) -> float:
 
 
 def exp_or_inf(ln: float) -> float:
-    """Compute exp(ln), infinity beyond floats."""
+    """Compute exp(ln), infinite beyond float64."""
     return math.exp(ln) if ln < _MOST_LN else math.inf
 
 
 def gaussian(sigma: float | Fraction, q: int) -> Law:
-    """Describe the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)).
+    """Make the law of the discrete Gaussian with weights exp(-x^2 / (2 sigma^2)).
 
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
     (3.725, 29)
@@ -188,7 +190,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
         weights = np.exp(-((values / sigma) ** 2) / 2) if sigma else (values == 0) + 0.0
         return tabled("gaussian", values, weights, q)
     sigma = Fraction(sigma)
-    high = int(sigma * Fraction(_REACH))
+    high = int(sigma * Fraction(_TAIL_DEVIATIONS))
     ln_sigma = math.log(sigma.numerator) - math.log(sigma.denominator)
     return Law(
         kind="gaussian",
@@ -205,7 +207,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
 
 
 def cbd(eta: int, q: int) -> Law:
-    """Describe the centred binomial: eta coins less eta others. [ADPS16]
+    """Make the law of the centred binomial: the sum of eta random bits less eta others. [ADPS16]
 
     >>> cbd(2, q=3329).deviation
     1.0
@@ -216,7 +218,7 @@ def cbd(eta: int, q: int) -> Law:
 
 
 def uniform(low: int, high: int, q: int) -> Law:
-    """Describe the uniform distribution on low .. high.
+    """Make the law of the uniform distribution on low .. high.
 
     >>> uniform(0, 1, q=97).mean
     0.5
@@ -242,16 +244,21 @@ def uniform(low: int, high: int, q: int) -> Law:
 
 
 def _box_log_bias(ln_share: float, width: float) -> float:
-    """Compute ln |E exp(2 pi i x/q)| of x uniform on `width` values in a row, a share of q."""
+    """Compute ln |E exp(2 pi i x/q)| for x uniform on `width` consecutive values.
+
+    ln_share: ln of width/q.
+    """
     angle = math.pi * math.exp(ln_share)
-    if angle < _SMALL_ANGLE:  # the quotient loses its digits there
+    if angle < _SMALL_ANGLE:  # the quotient would lose digits, so its series is used
         return -(angle**2) / 6 * (1 - (1 / width) ** 2)
     turn = angle / width
     return math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
 
 
 def rounding(p: int, q: int) -> Law | None:
-    """Describe the error of rounding from q to p, uniform on about q/p values; None if p = q.
+    """Make the law of the error of rounding from q to p, uniform on about q/p values.
+
+    None if p = q.
 
     >>> round(rounding(1000, q=3329).deviation, 2)
     0.92
@@ -274,7 +281,7 @@ def rounding(p: int, q: int) -> Law | None:
 
 
 def tuniform(bits: int, q: int) -> Law:
-    """Describe integers of -2^b .. 2^b, both ends half as likely as the others.
+    """Make the law of integers -2^b .. 2^b whose two ends have half the probability of others.
 
     >>> law = tuniform(1, q=97)
     >>> round(law.deviation**2, 6), round(law.entropy, 6), law.values
@@ -284,7 +291,7 @@ def tuniform(bits: int, q: int) -> Law:
     half, count = 1 << bits, 2.0 ** (bits + 1)
     wrong = f"TUniform of {bits} bits with q={brief_count(q)}: it takes the "
     require(2 * half <= q, f"{wrong}{brief_count(2 * half + 1)} values -2^{bits} .. 2^{bits}")
-    inner = uniform(1 - half, half, q)  # half of it, the other half is one less
+    inner = uniform(1 - half, half, q)  # the law is that of x or x - 1 with probability 1/2 each
     cosine = abs(math.cos(math.pi * math.exp(-math.log(q))))
     return replace(
         inner,
@@ -300,7 +307,7 @@ def tuniform(bits: int, q: int) -> Law:
 
 
 def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
-    """Make each value other than 0 stand so often among n entries, at random places.
+    """Make the law of n entries with fixed counts of values other than 0, at random places.
 
     >>> law = fixed(((-1, 16), (1, 48)), n=256, q=3329)
     >>> law.mean, law.weight, round(law.deviation, 4)
@@ -315,7 +322,9 @@ def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
 
 
 def sparse(law: Law, n: int, weight: int) -> Law:
-    """Make `weight` of n entries other than 0, at random places, each by a law but for its 0.
+    """Make the law of n entries of which `weight`, at random places, are not 0.
+
+    law: these entries are distributed by it, given that they are not 0.
 
     >>> law = sparse(uniform(-1, 1, q=3329), n=64, weight=16)
     >>> round(law.deviation, 9), law.zero
@@ -348,7 +357,7 @@ def sparse(law: Law, n: int, weight: int) -> Law:
 
 
 def mixed(law: Law, other: Law, share: float) -> Law:
-    """Mix two laws, `share` of the entries being of the other: means of logarithms, of bits."""
+    """Mix two laws, with a fraction `share` of entries of the other; logarithms are averaged."""
     means = {
         name: (1 - share) * getattr(law, name) + share * getattr(other, name)
         for name in ("ln_deviation", "zero", "entropy", "guesses", "log_bias")
@@ -359,7 +368,7 @@ def mixed(law: Law, other: Law, share: float) -> Law:
 
 
 def _guess_bits(alphabet: int, zero: float) -> float:
-    """Bound the bits of guesses by those of values other than 0 that are all alike. [Arikan96]"""
+    """Bound log2 of the expected guesses, as if values other than 0 were uniform. [Arikan96]"""
     kept = log2(alphabet) + log2(1 - zero) if zero < 1 else -math.inf
     return 2 * float(np.logaddexp2(log2(zero) / 2 if zero else -math.inf, kept / 2))
 

@@ -1,7 +1,7 @@
-"""What lattice reduction reaches and what it costs: root Hermite factors, cost models, shapes.
+"""Models of lattice reduction: root Hermite factors, costs, and shapes of reduced bases.
 
-All functions take block sizes beta and dimensions d as numbers or arrays, which broadcast. Costs
-are log2 of operations, lengths natural logarithms.
+Block sizes beta and dimensions d are numbers or arrays, which broadcast. Costs are log2 of
+operations, and lengths are natural logarithms.
 """
 
 import math
@@ -21,10 +21,10 @@ from instances.text import cut
 Array = NDArray[Any]  # of floats, or of truth values
 Integers = NDArray[np.int64]
 
-MOST_SUCCESS = 1 - 1e-12  # whose roots are still below 1
-_FAR = 1e300  # ln of lengths that no vector has
-SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
-SMALL_BLOCK = 50  # below it models of cost say little
+MOST_SUCCESS = 1 - 1e-12  # largest probability of success; its roots are still below 1
+_BEYOND_LENGTHS = 1e300  # a logarithm beyond that of every length
+SIEVE_WIDTH = 0.2075  # log2 of the vectors in a sieve, per dimension: sqrt(4/3) [BDGL16]
+SMALL_BLOCK = 50  # below it cost models are not meaningful
 
 # Root Hermite factors of small block sizes, as published estimates have them. [APS15]
 _SMALL_BETA = np.array([2.0, 5, 10, 15, 20, 25, 28, 40])
@@ -32,7 +32,7 @@ _SMALL_LOG_DELTA = np.log([1.0219, 1.01862, 1.01616, 1.01485, 1.0142, 1.01342, 1
 
 
 def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array]:
-    """Read a formula of block sizes from a table, if they are integers below 2^14."""
+    """Make a formula of block sizes look up integers below 2^14 in a table."""
     table = formula(np.arange(1 << 14))
 
     @wraps(formula)
@@ -47,10 +47,10 @@ def _tabulated(formula: Callable[[Array], Array]) -> Callable[[ArrayLike], Array
 
 @_tabulated
 def log_delta(beta: Array) -> Array:
-    """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13, APS15]
+    """Compute ln of the root Hermite factor of BKZ with block size beta >= 2. [Chen13, APS15]
 
-    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 40 ln delta is
-    interpolated between published values. It falls strictly.
+    Above 40, delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))). Up to 40, ln delta is
+    interpolated between published values. It is strictly decreasing.
 
     >>> round(float(np.exp(log_delta(406))), 6)
     1.003941
@@ -65,28 +65,33 @@ def log_delta(beta: Array) -> Array:
 
 
 class Vectors(NamedTuple):
-    """Short vectors of a lattice, all of about one length, and what they cost."""
+    """Short vectors of a lattice, all of about the same length, and their cost.
 
-    ln_ratio: Array  # of their length to that of the first of a basis, delta^(d - 1) Vol^(1/d)
-    cost: Array  # log2 of operations
-    number: Array  # log2 of how many there are, at least as many as asked for
-    sieve: Array  # dimension of the sieve that holds them
+    ln_ratio: of their length to that of the first basis vector, delta^(d - 1) Vol^(1/d). cost: log2
+    of operations. number: log2 of the number of vectors, at least as many as needed. sieve: the
+    dimension of the sieve that contains them.
+    """
+
+    ln_ratio: Array
+    cost: Array
+    number: Array
+    sieve: Array
 
 
 def _log_c(slope: float) -> float:
-    """Compute log2 of C, by which all smaller dimensions cost more than the last."""
+    """Compute log2 of C, the cost of calls in all dimensions relative to the largest one."""
     return -math.log2(-math.expm1(-slope * math.log(2)))
 
 
 @dataclass(frozen=True)
 class Model:
-    """A cost model of BKZ: one call of an oracle for shortest vectors, times the calls.
+    """A cost model of BKZ: the cost of one call for a shortest vector, times the number of calls.
 
-    call: log2 of its operations, of (beta, d). calls: one; tours, 8 d of them unless the block is
-    the lattice; or progressive, C (d - beta) with C = 1/(1 - 2^-slope). All but one add LLL.
-    vectors_from: where many short vectors come from: the basis, the last sieve of the reduction, or
-    one more sieve. slope, constant: log2 of a sieve's gates is linear in its dimension; its
-    dimensions for free count where slope is above 0.
+    call: log2 of the operations of a call, as a function of (beta, d). calls: "one"; "tours" for
+    8 d calls, or one if the block is the whole lattice; "progressive" for C (d - beta) calls with
+    C = 1/(1 - 2^-slope). LLL is added except for "one". vectors_from: the source of many short
+    vectors. slope, constant: of log2 of the gates of a sieve, linear in its dimension. If slope is
+    above 0, dimensions for free are subtracted.
     """
 
     name: str
@@ -98,7 +103,7 @@ class Model:
     constant: float = 0.0
 
     def cost(self, beta: ArrayLike, d: ArrayLike) -> Array:
-        """Compute log2 of the operations of BKZ of block size beta on a lattice of dimension d.
+        """Compute log2 of the operations of BKZ with block size beta in dimension d.
 
         >>> round(float(MODELS["matzov"].cost(406, 998)), 2)
         143.77
@@ -115,10 +120,11 @@ class Model:
         return np.where(beta > 2, np.logaddexp2(call + number, lll), lll)
 
     def short(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
-        """Return ln of how much longer many vectors are than a first one, and the sieve they fill.
+        """Return ln of the length of many short vectors over the first, and the sieve's dimension.
 
-        They are the first of randomised bases, reduced by LLL [Albrecht17]; or sqrt(4/3) times as
-        long, of the last sieve; or of one more, as large as costs what the reduction does [GJ21].
+        From "basis" they are the first vectors of randomised bases, reduced by LLL [Albrecht17].
+        From "last sieve" they are sqrt(4/3) times as long. From "one more sieve" they come from a
+        sieve that costs as much as the reduction [GJ21].
         """
         beta, d = np.broadcast_arrays(np.asarray(beta, np.int64), np.asarray(d, np.int64))
         if self.vectors_from == "basis":
@@ -129,12 +135,12 @@ class Model:
         if self.vectors_from == "one more sieve":
             more = (_log_c(self.slope) + np.log2(np.maximum(d - beta, 1))) / self.slope
             size = np.where(beta < d, np.minimum(d, (size + more).astype(np.int64)), size)
-            size = np.maximum(size, 2)  # a sieve of a dimension below 2 is none
+            size = np.maximum(size, 2)  # the least dimension of a sieve
             ratio = ratio + (size - 1) * (log_delta(size) - log_delta(beta))
         return ratio, size
 
     def vectors(self, beta: ArrayLike, d: ArrayLike, count: ArrayLike) -> Vectors:
-        """Find what 2^count short vectors of a lattice reduced with block size beta cost.
+        """Compute the cost of 2^count short vectors after reduction with block size beta.
 
         >>> several = MODELS["matzov"].vectors(320, 1948, 68.8)
         >>> int(several.sieve), round(float(several.cost), 1)
@@ -143,17 +149,18 @@ class Model:
         ratio, size = self.short(beta, d)
         cost, count = self.cost(beta, d), np.asarray(count, float)
         if self.vectors_from == "basis":
-            one, more = count <= 0, np.logaddexp2(cost, count + 3 * np.log2(d))
+            single, several = count <= 0, np.logaddexp2(cost, count + 3 * np.log2(d))
             number = np.maximum(count, 0.0) + np.zeros(size.shape)
-            return Vectors(np.where(one, 0.0, ratio), np.where(one, cost, more), number, size)
+            ln_ratio, total = np.where(single, 0.0, ratio), np.where(single, cost, several)
+            return Vectors(ln_ratio, total, number, size)
         if self.vectors_from == "one more sieve":
             cost = np.logaddexp2(cost, _log_c(self.slope) + self.slope * size + self.constant)
-        held = _whole(SIEVE_WIDTH * size, np.floor)
-        again = _whole(np.maximum(count - held, 0.0), np.ceil)
-        return Vectors(ratio, cost + again, held + again, size)
+        per_sieve = _whole(SIEVE_WIDTH * size, np.floor)
+        sieves = _whole(np.maximum(count - per_sieve, 0.0), np.ceil)
+        return Vectors(ratio, cost + sieves, per_sieve + sieves, size)
 
     def memory(self, beta: ArrayLike) -> Array:
-        """Compute log2 of the vectors that one call holds at a time."""
+        """Compute log2 of the vectors that one call stores."""
         beta = np.asarray(beta, float)
         if self.vectors_from == "basis":
             return np.zeros(beta.shape)
@@ -161,33 +168,34 @@ class Model:
 
 
 def _whole(bits: Array, rounded: Callable[[Array], Array]) -> Array:
-    """Round a number that is given by log2, as long as floats know the next integer."""
+    """Round a number given by its log2; numbers of 2^50 or more are returned unchanged."""
     return np.where(bits < 50, np.log2(rounded(np.exp2(np.minimum(bits, 50.0)))), bits)
 
 
 @_tabulated
 def free_dimensions(beta: Array) -> Array:
-    """Compute by how many dimensions less than beta a sieve finds a shortest vector. [Ducas18]
+    """Compute the number f of dimensions for free of a sieve with block size beta. [Ducas18]
 
-    f = beta ln(4/3)/ln(beta/(2 pi e)); the formula is for large beta, and f is in proportion to
-    beta below 40, where the formula would have it rise again.
+    f = beta ln(4/3)/ln(beta/(2 pi e)) is a formula for large beta. Below 40 the formula would rise
+    as beta falls, so f is taken proportional to beta.
     """
     return beta * math.log(4 / 3) / np.log(np.maximum(beta, 40.0) / (2 * np.pi * np.e))
 
 
-_ENUMERATED = 20  # block sizes below it are enumerated by models of sieves with free dimensions
+_ENUMERATED = 20  # models of sieves with dimensions for free use enumeration below this block size
 
 
 def _chengu(beta: Array, d: Array) -> Array:
-    b = np.maximum(beta, 16.0)  # the fit rises from there on
+    b = np.maximum(beta, 16.0)  # the fit is increasing from here
     nodes = 0.270188776350190 * b * np.log(b) - 1.0192050451318417 * b + 16.10305135200765
     return nodes + math.log2(100)
 
 
 def _extended(near: tuple[float, float], far: tuple[float, float], switch: int) -> Callable:
-    """Make a call of enumeration with preprocessing in larger blocks, 64 cycles a node.
+    """Make the cost of a call of enumeration with preprocessing in larger blocks, 64 cycles a node.
 
-    The second fit holds if that larger block is within the lattice. Both rise from 22 on.
+    near, far: coefficients of two fits. The second applies above block size `switch` if the larger
+    block is within the lattice. Both are increasing from 22.
     """
 
     def call(beta: Array, d: Array) -> Array:
@@ -200,7 +208,7 @@ def _extended(near: tuple[float, float], far: tuple[float, float], switch: int) 
 
 
 def roomy_dimension(beta: ArrayLike) -> Integers:
-    """Compute the least dimension, over 3/2 beta, from which on enumeration can be cheaper."""
+    """Compute the least dimension above 3/2 beta, from which enumeration can be cheaper."""
     return 3 * np.asarray(beta, np.int64) // 2 + 1
 
 
@@ -209,7 +217,7 @@ def _line(slope: float, constant: float = 0.0) -> Callable[[Array, Array], Array
 
 
 def _gates(slope: float, constant: float) -> Callable[[Array, Array], Array]:
-    """Make a call of sieves of 2^(slope dimension + constant) gates with dimensions for free."""
+    """Make the cost of sieves with 2^(slope dimension + constant) gates and dimensions for free."""
 
     @_tabulated
     def gates(beta: Array) -> Array:
@@ -223,7 +231,7 @@ def _bdgl(beta: Array, d: Array) -> Array:
     return np.where(beta <= 90, 0.387, 0.292) * beta + 16.4
 
 
-_MATZOV = 0.29613500308205365, 20.387885985467914  # gates of a sieve, fitted
+_MATZOV = 0.29613500308205365, 20.387885985467914  # slope and constant of a fit to gate counts
 _AGPS = 0.2988026130564745, 26.011121212891872
 _ABFK = _extended((0.995, 16.25), (0.547, 10.4), 92)
 _ABLR = _extended((1.077, 29.12), (0.654, 25.84), 97)
@@ -250,9 +258,9 @@ _NAMED = {"default": "matzov", "rough": "adps16"}
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What is assumed of lattice reduction, and the probability with which attacks are to succeed.
+    """The assumptions on lattice reduction, and the probability of success of attacks.
 
-    success: from 1/2 to MOST_SUCCESS, which callers see to.
+    success: from 1/2 to MOST_SUCCESS, which callers must check.
     """
 
     model: Model
@@ -261,7 +269,7 @@ class Setting:
 
 
 def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS) -> Setting:
-    """Return the setting of a name: default, rough, or a cost model; raises UsageError.
+    """Return the setting named default, rough, or by a cost model; raises UsageError.
 
     >>> parse_setting("rough").model.name, parse_setting("bdgl16", "zgsa").shape
     ('adps16', 'zgsa')
@@ -269,8 +277,8 @@ def parse_setting(name: str, shape: str | None = None, success: float = SUCCESS)
     key = name.strip().lower()
     if _NAMED.get(key, key) not in MODELS:
         raise unknown("cost model", name, [*_NAMED, *MODELS])
-    shown = f"unknown shape '{cut(shape or '', 60)}': one of {', '.join(SHAPES)}"
-    require(shape is None or shape.lower() in SHAPES, shown)
+    wrong = f"unknown shape '{cut(shape or '', 60)}': one of {', '.join(SHAPES)}"
+    require(shape is None or shape.lower() in SHAPES, wrong)
     return Setting(
         model=MODELS[_NAMED.get(key, key)], shape=(shape or "gsa").lower(), success=success
     )
@@ -283,10 +291,10 @@ DEFAULT, ROUGH = parse_setting("default"), parse_setting("rough")
 
 
 class Lattice(NamedTuple):
-    """The Gram-Schmidt vectors of a q-ary lattice before reduction; numbers or arrays, broadcast.
+    """The Gram-Schmidt vectors of a q-ary lattice before reduction, as numbers or arrays.
 
-    m: how many have length q; tail: how many stand after them; ln_tail: the mean of their lengths'
-    logarithms, below ln_q.
+    m: the number of vectors of length q. tail: the number of vectors after them. ln_tail: the mean
+    logarithm of the lengths of the tail, below ln_q.
     """
 
     m: ArrayLike
@@ -301,18 +309,19 @@ class Lattice(NamedTuple):
 
 
 def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Array, Array]:
-    """Compute ln of the last length on a shape's line, and between which two it is cut off.
+    """Compute the line of Gram-Schmidt logarithms of a shape: (last, low, high).
 
-    gsa: a line in the logarithms, which fall by 2 ln delta; lgsa: its head is cut off at q; zgsa:
-    its end too, at the tail's length. If the line is cut off the volume stays: that is linear in
-    the last length, piece by piece, and solved by Newton's steps, or halving.
+    The logarithms fall by 2 ln delta along the line, to `last`, and are clipped to [low, high].
+    "gsa" does not clip them, "lgsa" clips the head at q, and "zgsa" also the end at the tail's
+    length. Clipping must keep the volume, which is piecewise linear in `last`. So `last` is found
+    by Newton's method, with bisection as a safeguard.
     """
     d, slope = np.add(lattice.m, lattice.tail), 2 * log_delta(beta)
     volume = lattice.ln_volume
     last = volume / d - (d - 1) * slope / 2
     if shape == "gsa":
-        return last, np.array(-_FAR), np.array(_FAR)
-    never = volume / d - d * slope  # the mean is at most as much more
+        return last, np.array(-_BEYOND_LENGTHS), np.array(_BEYOND_LENGTHS)
+    never = volume / d - d * slope  # below every value of the line, so nothing is clipped there
     ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
     arrays = np.broadcast_arrays(last, *ends, d, slope, volume)
     last, low, high, d, slope, volume = (np.array(x, float) for x in arrays)
@@ -333,7 +342,7 @@ def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Arra
 
 
 def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:
-    """Compute ln of a Gram-Schmidt vector's length after BKZ; place 0 is the last.
+    """Compute ln of the length of a Gram-Schmidt vector after BKZ; place: 0 for the last vector.
 
     >>> lattice = Lattice(m=485, tail=513, ln_q=np.log(3329), ln_tail=0.0)
     >>> round(float(log_norm("gsa", lattice, 406, 405)), 3)

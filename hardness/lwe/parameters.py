@@ -1,7 +1,7 @@
-"""What attacks see: samples (a, <a, s> + e) mod q, how s and e are distributed, how many there are.
+"""Parameters of LWE problems: samples (a, <a, s> + e) mod q, laws of s and e, number of samples.
 
-Parameters are read off a family, or from the same words for those that no family takes: moduli of
-thousands of bits, errors of any width, rounding to a p that does not divide q.
+They are taken from a family, or read from the same words with more general values. These include
+moduli of thousands of bits, errors of any width, and rounding to a p that does not divide q.
 """
 
 import math
@@ -27,24 +27,25 @@ from instances.parameters import completed, key_values, split_list
 from instances.secrets import Integers
 from instances.text import cut
 
-_LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
+_LEAST_INFORMATION = 1e-20  # bits of a label; smaller numbers are rounding errors
 _MOST_BITS = 1 << 16  # of a modulus
 _MOST_N = 1 << 20
 _MOST_SAMPLES = 1 << 1000
-_MOST_ROWS = 1 << 62  # that arrays of integers count
+_MOST_ROWS = 1 << 62  # largest number of samples in arrays of integers
 _GRID = 1 << 16
-_PARTS = 8  # in which samples that are spent count once more
-_NARROW = 0.05  # of q: a deviation up to which no error wraps around
+_PARTS = 8  # steps in which spent samples are used a second time
+_NARROW = 0.05  # deviation over q up to which errors do not wrap around
 
 
 @dataclass(frozen=True, kw_only=True)
 class LweParameters:
-    """Samples (a, <a, s> + e) mod q as attacks see them.
+    """A problem of samples (a, <a, s> + e) mod q.
 
-    samples: how many labels there are, None for any number. size_bits: log2 of the number of
-    secrets. information: the bits that a label tells of <a, s> at most. labels: how many labels
-    make a sample, on average. spent: how many samples made the secret as narrow as the error, and
-    again: how many of them count as samples once more, with the secret's entries for errors.
+    secret, error: laws of an entry of s and of e; error is None if there is no error. size_bits:
+    log2 of the number of secrets. information: bits of information on <a, s> in a label. samples:
+    the number of labels, None for any number. spent: samples that were used to replace the secret
+    by errors. again: how many of these are used again as samples, whose errors are entries of the
+    original secret.
 
     >>> spec = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
     >>> kyber = parse_parameters(spec, samples=512)
@@ -64,17 +65,17 @@ class LweParameters:
 
     @cached_property
     def ln_q(self) -> float:
-        """The natural logarithm of the modulus, of any size."""
+        """The natural logarithm of the modulus, which may be beyond float64."""
         return math.log(self.q)
 
     @property
     def log2_q(self) -> float:
-        """Bits of the modulus, as a real number."""
+        """log2 of the modulus."""
         return log2(self.q)
 
     @property
     def unique_bits(self) -> float:
-        """The bits that single a secret out: log2 of how many there are but for unlikely ones."""
+        """The bits that determine a secret: log2 of the number of likely secrets."""
         bits = self.size_bits
         if self.secret.weight is None:
             bits = min(bits, self.n * self.secret.entropy)
@@ -82,16 +83,19 @@ class LweParameters:
 
     @property
     def unique(self) -> int:
-        """The labels that leave one candidate secret on average; no attack does with fewer."""
+        """The number of labels that leave one candidate on average, which attacks need."""
         return math.ceil(self.unique_bits / self.information)
 
     def single(self, success: float) -> int:
-        """The labels that leave no other candidate with some probability: by the union bound."""
+        """Return the number of labels that leave no other candidate with a probability.
+
+        It follows from the union bound.
+        """
         return math.ceil((self.unique_bits - log2(1 - success)) / self.information)
 
     @property
     def too_few(self) -> str:
-        """Why no attack applies to so few samples; empty where one may."""
+        """The reason why there are too few samples for any attack; empty if there are enough."""
         if self.samples is None or self.samples >= self.unique:
             return ""
         leave = "1 sample leaves" if self.samples == 1 else f"{self.samples} samples leave"
@@ -99,26 +103,26 @@ class LweParameters:
 
     @property
     def rows(self) -> int | None:
-        """How many samples (a, b) there are, 2^62 at most; None for any number."""
+        """The number of samples (a, b), at most 2^62; None for any number."""
         return None if self.samples is None else min(self.samples, _MOST_ROWS)
 
     def label_bits(self, m: ArrayLike) -> Any:
-        """Compute log2 of the labels that m samples (a, b) take, with those that are spent."""
+        """Compute log2 of the labels of m samples (a, b), including the spent ones."""
         rows = math.inf if self.rows is None else self.rows - self.again
         return np.log2(np.maximum(np.minimum(m, rows) + self.spent, 1e-300))
 
     def reading(self, m: ArrayLike) -> Any:
-        """Compute log2 of the entries of m samples, and of those that single a secret out."""
+        """Compute log2 of the entries that an attack reads, of m samples or at least `unique`."""
         return log2(self.n) + np.maximum(self.label_bits(m), log2(self.unique))
 
     @property
     def no_rows(self) -> str:
-        """Why there is not one sample (a, b); empty where there are some."""
+        """The reason if there are no samples (a, b); empty if there are some."""
         return "no samples are given out" if self.rows == 0 else ""
 
     @property
     def no_lattice(self) -> str:
-        """Why no attack by lattices applies; empty where they do."""
+        """The reason why no lattice attack applies; empty if they do."""
         if self.q == 2:
             return "q = 2: a flip is as large as the modulus"
         if self.error is None or not self.error.deviation:
@@ -126,7 +130,7 @@ class LweParameters:
         return self.no_rows if self.secret.deviation else "there is one secret only"
 
     def shifted(self) -> "LweParameters":
-        """Subtract the likeliest values of secrets and errors, which is public.
+        """Return the problem after the likeliest values of secret and error are subtracted.
 
         >>> parse_parameters("lwe:n=64,q=97,sigma=1,secret=binary,h=60").shifted().secret.weight
         4
@@ -135,9 +139,10 @@ class LweParameters:
         return replace(self, secret=self.secret.shifted(self.n), error=error)
 
     def normal(self) -> "LweParameters":
-        """Take the secret distributed as the error, for n of the samples, where it is narrower.
+        """Return the normal form, whose secret is the errors of n samples. [ACPS09]
 
-        The problem itself where the secret is narrow already, or too few samples are left. [ACPS09]
+        The problem is returned unchanged if its secret is not wider than the error, or if too few
+        samples would remain.
 
         >>> parse_parameters("lwe:n=64,q=3329,sigma=3", samples=200).normal().rows
         136
@@ -148,10 +153,11 @@ class LweParameters:
         return self._replaced(0)
 
     def forms(self) -> list["LweParameters"]:
-        """List the forms that attacks may take: some, all or none of the secret are errors.
+        """List the equivalent problems that an attack may be applied to.
 
-        n samples turn the secret s into their errors e, and are samples of e with the errors s
-        after that, of which j count. With all n and no others s and e are swapped.
+        n samples with errors e replace the secret s by e. They can also be used as samples of e
+        whose errors are entries of s. The forms use different numbers of them a second time. With
+        all n and no other samples, s and e are swapped.
 
         >>> wide = parse_parameters("lwe:n=64,q=97,sigma=1,secret=gaussian,spread=2", 96)
         >>> [(form.rows, form.again) for form in wide.forms()][:4]
@@ -160,7 +166,7 @@ class LweParameters:
         error, law, rows = self.error, self.secret, self.rows
         if error is None or error.ln_deviation >= law.ln_deviation or (rows or self.n) < self.n:
             return [self]
-        if law.log_bias == -math.inf:  # as samples they say nothing, and as secrets no less
+        if law.log_bias == -math.inf:  # samples with uniform errors tell nothing
             return [self.normal()]
         if rows is None or not math.isfinite(law.deviation):
             return [self, self.normal()]
@@ -168,7 +174,7 @@ class LweParameters:
         return [self, *map(self._replaced, again)]
 
     def _replaced(self, again: int) -> "LweParameters":
-        """Make the secret of n errors, and count `again` of their samples once more."""
+        """Replace the secret by n errors, and use `again` of their samples a second time."""
         error, rows = self.error, None if self.rows is None else self.rows - self.n + again
         assert error is not None
         share = again / rows if rows else 0.0
@@ -185,11 +191,11 @@ class LweParameters:
         )
 
 
-# ---- of families
+# ---- from families
 
 
 def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
-    """Read off a family what attacks need; raises UsageError for families without samples.
+    """Return the parameters of a family; raises UsageError for families without LWE samples.
 
     >>> from instances import parse
     >>> rounded = parameters_of(parse("lwr:n=512,q=8192,p=1024,secret=cbd,spread=5"))
@@ -198,7 +204,7 @@ def parameters_of(family: Family, samples: int | None = None) -> LweParameters:
     """
     forms = family.linear_forms or family.refuse("linear_forms")
     secrets, q, wide = forms.secrets, forms.secrets.q, forms.interval
-    secret = _table(secrets.entries, secrets.kind, q) if secrets.entries else _everything(q)
+    secret = _table(secrets.entries, secrets.kind, q) if secrets.entries else _uniform_mod(q)
     error = None
     if forms.errors is not None and len(forms.errors.values) > 1:
         error = _table(forms.errors, forms.errors.kind, q)
@@ -220,7 +226,7 @@ def _table(entries: Integers, kind: str, q: int) -> Law:
     return laws.tabled(kind, np.array(entries.values, np.float64), entries.shares, q)
 
 
-def _everything(q: int) -> Law:
+def _uniform_mod(q: int) -> Law:
     return laws.uniform(-(q // 2), q - 1 - q // 2, q)
 
 
@@ -234,23 +240,23 @@ def _checked(problem: LweParameters, text: str) -> LweParameters:
     return problem
 
 
-# ---- of words
+# ---- from words
 
-_SIZES = ("sigma", "alpha", "width", "eta")  # of an error
+_SIZES = ("sigma", "alpha", "width", "eta")  # keys of the size of an error
 KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
 _POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
 
 
 def parse_parameters(text: str, samples: int | None = None) -> LweParameters:
-    """Read "lwe:n=..,q=..,.." or "lwr:..", beyond what families take; raises UsageError.
+    """Read "lwe:n=..,q=..,.." or "lwr:..", with more values than families; raises UsageError.
 
-    q: digits, or A^B+C. secret: binary, ternary, uniform, gaussian, cbd and tuniform (with
-    `spread`), range (`spread` integers around 0, or LOW..HIGH); h: how many entries are not 0.
-    error, of lwe: gaussian (`sigma`, or `alpha` = sigma/q), cbd and tuniform (`eta`), uniform
-    (`width` integers around 0, or LOW..HIGH), ternary, binary or none. Both may be a list
-    [value:share,..]: of probabilities with sum 1, or of integers, which count the entries that are
-    not 0. p, of lwr: what q is rounded to.
+    q: digits, or A^B+C. secret: binary, ternary or uniform; gaussian, cbd and tuniform with
+    `spread`; range with `spread` integers around 0, or LOW..HIGH. h: the number of entries that are
+    not 0. error, for lwe: gaussian with `sigma`, or `alpha` = sigma/q; cbd and tuniform with `eta`;
+    uniform with `width` integers around 0, or LOW..HIGH; ternary, binary or none. Both may be lists
+    [value:share,..] of probabilities with sum 1, or of integer counts of the entries that are not
+    0. p, for lwr: the modulus after rounding.
 
     >>> parse_parameters("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64").log2_q
     25.0
@@ -319,7 +325,7 @@ def long_integer(text: str, subject: str) -> int:
 
 
 def _long_fraction(text: str, subject: str) -> Fraction:
-    """Read a number of a deviation, "3.2", "1/3", "2^61" or "2^-200"; raises UsageError."""
+    """Read a deviation, "3.2", "1/3", "2^61" or "2^-200"; raises UsageError."""
     base, minus, power = text.strip().partition("^-")
     if minus:
         return Fraction(1, long_integer(f"{base}^{power}", subject))
@@ -331,7 +337,7 @@ def _long_fraction(text: str, subject: str) -> Fraction:
 
 
 def _around(width: str, key: str, q: int) -> Law:
-    """Read a number of integers around 0, or LOW..HIGH."""
+    """Make the uniform law of a number of integers around 0, or of LOW..HIGH."""
     low, dots, high = width.partition("..")
     count = long_integer(low, key)
     ends = (count, long_integer(high, key)) if dots else (-((count - 1) // 2), count // 2)
@@ -345,7 +351,7 @@ def _alpha(text: str, key: str, q: int) -> Law:
     return laws.gaussian(alpha * q, q)
 
 
-_Sized = Callable[[str, str, int], Law]  # of the text of a size, its key, and q
+_Sized = Callable[[str, str, int], Law]  # from the text of a size, its key, and q
 _LAWS: dict[str, _Sized] = {
     "alpha": _alpha,
     "gaussian": lambda sigma, key, q: laws.gaussian(_long_fraction(sigma, key), q),
@@ -356,10 +362,10 @@ _LAWS: dict[str, _Sized] = {
 _UNSIZED: dict[str, Callable[[int], Law | None]] = {
     "binary": lambda q: laws.uniform(0, 1, q),
     "ternary": lambda q: laws.uniform(-1, 1, q),
-    "uniform": _everything,
+    "uniform": _uniform_mod,
     "none": lambda q: None,
 }
-_SECRETS: dict[str, dict[str, _Sized]] = {  # keys of sizes, and what they make
+_SECRETS: dict[str, dict[str, _Sized]] = {  # by kind: the key of its size, with the function
     **{"binary": {}, "ternary": {}, "uniform": {}},
     **{name: {"spread": _LAWS[name]} for name in ("gaussian", "cbd", "tuniform", "range")},
 }
@@ -371,7 +377,7 @@ _ERRORS: dict[str, dict[str, _Sized]] = {
 
 
 def _law(key: str, kind: str, words: dict[str, str], q: int, count: int) -> Law | None:
-    """Read the law of `count` entries of the secret, or of errors; key: which of them."""
+    """Read a law of `count` entries from its words; key: "secret" or "error"."""
     kinds, keys = (_ERRORS, _SIZES) if key == "error" else (_SECRETS, ("spread",))
     if not (listed := kind.startswith("[")) and kind not in kinds:
         raise unknown(key, cut(kind, 60), [*kinds, "[value:share,..]"])
@@ -405,7 +411,7 @@ def _secret(words: dict[str, str], n: int, q: int) -> tuple[Law, float]:
 
 
 def _error(words: dict[str, str], q: int, samples: int | None) -> Law | None:
-    """Return the law of errors; None if all are the same, as one then takes it off."""
+    """Return the law of errors; None if it is constant, since a constant can be subtracted."""
     require("p" not in words, "p with lwe: it is of lwr")
     kind = words.get("error", "gaussian")
     law = _law("error", kind, words, q, samples or _MOST_ROWS)
@@ -440,7 +446,7 @@ def _listed(text: str, key: str, n: int, q: int) -> Law:
 
 
 def _information(error: Law | None, q: int) -> float:
-    """Compute the bits that a label tells of <a, s>: log2 q less the entropy of e mod q."""
+    """Compute the bits of information on <a, s> in a label: log2 q less the entropy of e mod q."""
     if error is None:
         return log2(q)
     wide = laws.exp_or_inf(error.ln_deviation - math.log(q))
@@ -449,8 +455,8 @@ def _information(error: Law | None, q: int) -> float:
     width = f"2^{error.ln_deviation / math.log(2):.1f}"
     wrong = f"errors of standard deviation {width} with q={brief_count(q)}: labels then "
     require(wide <= 2, wrong + "say nothing, lower it")
-    # The density of the wrapped Gaussian over its mean, less 1, by its Fourier series.
+    # The Fourier series of the density of the wrapped Gaussian, divided by its mean, less 1.
     turns, k = np.arange(min(q, _GRID)) / min(q, _GRID), np.arange(1, math.ceil(2 / wide) + 2)
     waves = 2 * np.exp(-2 * (math.pi * k * wide) ** 2) @ np.cos(2 * np.pi * np.outer(k, turns))
-    x = np.maximum(waves, -1.0)  # a density that rounds to less than 0
+    x = np.maximum(waves, -1.0)  # rounding may make the density negative
     return float(np.mean(xlog1py(1 + x, x) - x)) / math.log(2)

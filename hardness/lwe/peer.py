@@ -1,4 +1,4 @@
-"""Parameters in the syntax of lattice-estimator, and its figures where it is installed."""
+"""Parameters in the syntax of lattice-estimator, and its estimates if it is installed."""
 
 import ast
 import inspect
@@ -20,15 +20,15 @@ from instances.family import require
 from instances.numbers import write
 from instances.text import cut
 
-_MODELS = {  # our names of cost models, and its names
+_MODELS = {  # our names of cost models, with those of lattice-estimator
     name.lower(): name
     for name in (
         *("ABFKSW20", "ABLR21", "ADPS16", "BDGL16", "ChaLoy21", "CheNgu12", "GJ21", "Kyber"),
         *("LaaMosPol14", "MATZOV"),
     )
 }
-LEVELS = {"dual_hybrid": 0.5, "guess+arora-gb": 0.99**2}  # of success, if not 0.99
-_LOGARITHMS = {  # its names of counts, and our fields with their log2
+LEVELS = {"dual_hybrid": 0.5, "guess+arora-gb": 0.99**2}  # its success probabilities, if not 0.99
+_LOGARITHMS = {  # its names of counts, with our fields of their log2
     **{name: name for name in ("rop", "red", "svp", "guess", "mem", "repetitions")},
     **{"|S|": "space", "m": "sample_bits"},
 }
@@ -39,13 +39,14 @@ _SHORT = 10**18
 _LONGEST, _MOST_BITS = 1 << 14, 1 << 17  # characters that are read, bits of an integer
 
 
-# ---- written
+# ---- writing
 
 
 def to_estimator_code(parameters: LweParameters) -> str:
     """Write a problem as lattice-estimator reads it, in Python; raises UsageError.
 
-    A law that it has no name for stands as the Gaussian of its mean and deviation, with a comment.
+    A law without a name there is written as a Gaussian of the same mean and deviation, with a
+    comment.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> spec = "lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64"
@@ -65,18 +66,18 @@ Xe=ND.DiscreteGaussian(3.19), m=oo)
 
 
 def _calls(parameters: LweParameters) -> list[tuple[Any, ...]]:
-    """List secret and error: word, law, name of a class of ND, arguments by place and by name."""
+    """Return for secret and error: word, law, class of ND, positional and named arguments."""
     n, rows, error = parameters.n, parameters.samples, parameters.error
     if error is None or not error.deviation:
         raise UsageError(
             "a problem without error: lattice-estimator takes none, linear algebra solves it"
         )
-    every = ("secret", parameters.secret, n), ("error", error, n if rows is None else rows)
-    return [(word, law, *_call(law, count, parameters.q)) for word, law, count in every]
+    laws = ("secret", parameters.secret, n), ("error", error, n if rows is None else rows)
+    return [(word, law, *_call(law, count, parameters.q)) for word, law, count in laws]
 
 
 def _call(law: Law, count: int, q: int) -> tuple[str, tuple[int | float, ...], dict[str, int]]:
-    """Name a law; count: of how many entries it is, for a fixed weight."""
+    """Return the class and the arguments of a law; count: its number of entries."""
     width, ends = law.high - law.low + 1, (law.low, law.high)
     if law.weight is not None:
         signs = dict(law.counts) or {1: law.weight}
@@ -102,7 +103,7 @@ def _call(law: Law, count: int, q: int) -> tuple[str, tuple[int | float, ...], d
 
 
 def _modulus(q: int) -> str:
-    """Write an integer; one of many digits as a power of 2 and a short rest, if there is one.
+    """Write an integer; a long one as a power of 2 plus or minus a short number, if possible.
 
     >>> _modulus(2**190 - 1073741823), _modulus(3329)
     ('2**190 - 1073741823', '3329')
@@ -116,11 +117,11 @@ def _modulus(q: int) -> str:
     return write(q)
 
 
-# ---- read
+# ---- reading
 
 _CODE = re.compile(r"\s*(?:[\w.]+\s*=\s*)?(?:\w+\.)*?LWE\.?Parameters\s*\(")
 _ENDLESS = {"oo", "infinity", "Infinity", "inf"}
-_ROOMS = {"", "ND", "nd", "NoiseDistribution", "estimator"}  # what may stand before a law
+_MODULES = {"", "ND", "nd", "NoiseDistribution", "estimator"}  # allowed before the name of a law
 _NAMED = {(0, 1): "binary", (-1, 1): "ternary"}
 
 
@@ -148,8 +149,8 @@ def _scale(width: Fraction) -> Fraction:
     return Fraction(repr(float(width) / math.sqrt(2 * math.pi)))
 
 
-# Laws by their arguments: what stands behind "secret=", and the words of an error. The length n is
-# checked apart, and a mean, which is known, is subtracted.
+# For each law, a function of its arguments that returns the words after "secret=" and the words of
+# an error. The length n is checked elsewhere, and a mean is dropped, since it can be subtracted.
 _LAWS: dict[str, Callable[..., tuple[str, str]]] = {
     "DiscreteGaussian": lambda stddev, mean=0, n=None: _gaussian(stddev),
     "DiscreteGaussianAlpha": lambda alpha, q, mean=0, n=None: _gaussian(_scale(alpha * q)),
@@ -174,14 +175,14 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def is_estimator_code(text: str) -> bool:
-    """Return whether a text is meant to be parameters of lattice-estimator."""
+    """Return whether a text looks like parameters of lattice-estimator."""
     return bool(_CODE.match(text))
 
 
 def parse_estimator_code(code: str) -> tuple[str, int | None]:
     """Read "LWE.Parameters(..)" as the words of a problem and its samples; raises UsageError.
 
-    The text is parsed and never evaluated, numbers are exact. ^ is the power, as in Sage.
+    The text is parsed and never evaluated. Numbers are exact, and ^ is the power, as in Sage.
 
     >>> laws = "Xs=ND.SparseTernary(48, 16), Xe=ND.DiscreteGaussian(3)"
     >>> parse_estimator_code(f"LWE.Parameters(512, 2**32, {laws})")
@@ -214,23 +215,23 @@ def _problem(code: str) -> tuple[str, int | None]:
 
 
 def _law(node: ast.expr, key: str, count: int | None) -> tuple[str, str]:
-    """Write a law in words; count: of how many entries it is, None for any number."""
+    """Return the words of a law, as secret and as error; count: its entries, None for any."""
     call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
-    room, _, name = ast.unparse(call.func).rpartition(".")
-    if name not in _LAWS or not _ROOMS.issuperset(room.split(".")):
+    module, _, name = ast.unparse(call.func).rpartition(".")
+    if name not in _LAWS or not _MODULES.issuperset(module.split(".")):
         raise _refused(f"{key}={ast.unparse(node)}")
     bound = _bound(call, _LAWS[name]).items()
     values = {arg: _number(value) for arg, value in bound if ast.unparse(value) != "None"}
     for arg, value in values.items():
-        whole = arg in ("stddev", "alpha") or value.denominator == 1
-        require(whole, f"{key} has {arg}={write(value)}: it must be an integer")
+        allowed = arg in ("stddev", "alpha") or value.denominator == 1
+        require(allowed, f"{key} has {arg}={write(value)}: it must be an integer")
     length = values.get("n", count)
     require(length == count, f"{key} of n={length}: it is of {count or 'oo'} entries")
     return _LAWS[name](**values)
 
 
 def _bound(call: ast.Call, law: Callable[..., Any]) -> dict[str, Any]:
-    """Bind arguments to their names, as a call of a function does."""
+    """Bind the arguments of a call to the parameter names of a law; raises UsageError."""
     named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
     try:
         return inspect.signature(law).bind(*call.args, **named).arguments
@@ -239,7 +240,7 @@ def _bound(call: ast.Call, law: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _number(node: ast.expr) -> Fraction:
-    """Compute a number of literals and signs, exactly, of a size that a modulus may have."""
+    """Compute an arithmetic expression of literals exactly; raises UsageError if too large."""
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return Fraction(value if isinstance(value, int) else repr(value))
@@ -268,13 +269,13 @@ def _refused(subject: str) -> UsageError:
     )
 
 
-# ---- run
+# ---- running
 
 
 def run_lattice_estimator(parameters: LweParameters, setting: Setting) -> tuple[Estimate, ...]:
-    """Run the installed lattice-estimator on the line of a problem; raises UsageError without it.
+    """Run the installed lattice-estimator on a problem; raises UsageError if it is not installed.
 
-    Returns what it reports, its attacks under its names; log2 of all counts.
+    Returns its attacks under its own names, with log2 of all counts.
     """
     model = _MODELS.get(setting.model.name, "")
     require(
@@ -322,7 +323,7 @@ def _estimate(name: str, cost: dict[str, Any], setting: Setting) -> Estimate:
 
 
 def _log2(count: Any) -> float:
-    """Compute log2 of a number of any type and size; -infinity of 0."""
+    """Compute log2 of a number of any type and size; -infinity for 0."""
     with suppress(OverflowError):
         if math.isfinite(number := float(count)):
             return math.log2(number) if number > 0 else -math.inf

@@ -1,4 +1,4 @@
-"""What an estimate is: the cost of one attack, and of all of them on one problem."""
+"""Estimates: the cost of one attack, and of all attacks on a problem."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
 Standing = Literal["published", "disputed"]
-EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
-_ACROSS = 6  # attacks that stand side by side; more stand one a row, where problems are fewer
-_FIGURES = 20  # bits below which a count is written out
+EXACT_BELOW = 53  # bits: larger counts are known by their logarithm only
+_ACROSS = 6  # most attacks with a column each; if there are more, each attack may have a row
+_FIGURES = 20  # bits: smaller counts are written with all digits
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What one attack costs, or why it does not apply.
+    """The cost of one attack, or the reason why it does not apply.
 
-    rop, red, svp, guess: log2 of its operations, all of them, those of lattice reduction, of calls
-    for short vectors, of guessing. mem: log2 of what it stores. sample_bits: log2 of the labels
-    that it needs. repetitions, space: log2 of its repetitions, and of the candidates |S| that it
-    guesses. prob: the probability that one repetition succeeds. beta, eta, sieve: block sizes of
-    the reduction, of the last call, of the sieve that gives many vectors. zeta: coordinates of the
-    secret that are guessed; weight: how many of them are not 0, at most. d, m: dimension and
-    samples of the lattice. delta: root Hermite factor. p, t: modulus and coordinates of a Fourier
-    transform, or degree bound. search: how its cost is known to be the least. standing: whether the
-    formula stands or is disputed. model, shape: what is assumed of lattice reduction.
+    source: keys in docs/references.md. reason: why the attack does not apply, empty if it does.
+    rop: log2 of all operations; red, svp, guess: log2 of those of lattice reduction, of calls for
+    short vectors, and of guessing. mem: log2 of the stored numbers. sample_bits: log2 of the labels
+    that it needs. repetitions: log2 of them. prob: the probability that one repetition succeeds.
+    space: log2 of the candidates |S| that it guesses. beta, eta, sieve: block sizes of the
+    reduction, of the last call, and of the sieve that gives many vectors. zeta: number of guessed
+    coordinates; weight: most of them that are not 0. d, m: dimension and samples of the lattice.
+    delta: root Hermite factor. p, t: modulus and coordinates of a Fourier transform, or degree
+    bound. search: how the parameters of least cost were found. standing: whether the formula is
+    disputed. model, shape: the assumptions on lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -43,8 +44,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     kind: Kind
-    source: str  # keys in docs/references.md
-    reason: str = ""  # why it does not apply
+    source: str
+    reason: str = ""
     rop: float | None = None
     red: float | None = None
     svp: float | None = None
@@ -72,56 +73,56 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def applies(self) -> bool:
-        """Whether the attack is one on this problem."""
+        """Whether the attack applies to the problem."""
         return not self.reason
 
     @property
     def samples(self) -> int | None:
-        """The number of labels that it needs; None where unknown, or 2^53 and more."""
+        """The number of labels that it needs; None if it is unknown, or 2^53 or more."""
         bits = self.sample_bits
         return round(2**bits) if bits is not None and bits <= EXACT_BELOW else None
 
     @property
     def known(self) -> str:
-        """How its cost is known, in a few words."""
+        """A few words on the basis of its cost."""
         if self.beta is not None and self.beta < SMALL_BLOCK:
             return "too small for its model"
         return self.kind if self.standing == "published" else f"{self.standing} model"
 
     @property
     def sample_words(self) -> str:
-        """The number of labels that it needs, in figures."""
+        """The number of labels that it needs, as text."""
         if self.sample_bits is None:
             return "-"
         return str(self.samples) if self.sample_bits < _FIGURES else f"2^{self.sample_bits:.1f}"
 
     @property
     def rank(self) -> float:
-        """What attacks are ordered by: log2 of operations, infinity if there is no estimate."""
+        """The order of attacks: log2 of operations, infinity if there is no estimate."""
         return inf if self.rop is None else self.rop
 
     def at_least(self, bits: float, why: str) -> "Estimate":
-        """Raise the cost to a lower bound, with a note that says why."""
+        """Return the estimate with its cost raised to a lower bound, and a note with the reason."""
         if self.rop is None or self.rop >= bits:
             return self
         return self.changed(rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
 
     def changed(self, **values: Any) -> "Estimate":
-        """Return it with other values of some fields."""
+        """Return a copy with other values of some fields."""
         return msgspec.structs.replace(self, **values)
 
     def noted(self, more: str) -> "Estimate":
-        """Add a note."""
+        """Return a copy with one more note."""
         return self.changed(note=f"{self.note}; {more}" if self.note else more)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the estimate as plain data, logarithms as such; what is not known is null."""
+        """Return the estimate as JSON, with null for unknown fields."""
         values = msgspec.structs.asdict(self)
         del values["name"]
         return {"applies": self.applies, "samples": self.samples, **values}
 
 
-Fields = dict[str, Any]  # of an estimate, by name
+Fields = dict[str, Any]  # fields of an `Estimate` by name
 
 
 class NoEstimate(Exception):
@@ -131,10 +132,11 @@ class NoEstimate(Exception):
 def attack(
     name: str, kind: Kind, source: str, reduces: bool = False
 ) -> Callable[[Callable[..., Fields | Estimate]], Callable[..., Estimate]]:
-    """Make an estimate of the fields that a function of parameters and a setting returns.
+    """Decorate a function of parameters and a setting that returns the fields of an estimate.
 
-    reduces: whether it is of lattice reduction, whose model and shape the estimate names. Where the
-    function raises NoEstimate, the estimate has the reason alone.
+    The decorated function returns the `Estimate`. If the function raises NoEstimate, the estimate
+    has only the reason. reduces: whether the attack uses lattice reduction; then the estimate names
+    model and shape.
     """
 
     def decorate(function: Callable[..., Fields | Estimate]) -> Callable[..., Estimate]:
@@ -157,13 +159,13 @@ def attack(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Estimates(Result):
-    """The attacks on a problem, by name, and apart from them what binds statistical queries.
+    """The estimates of all attacks on a problem, and certified bounds on statistical queries.
 
-    spec: of the problem; name: of its set, or the spec. samples: how many labels an attacker may
-    have; None for any number. success: the probability that every attack is brought to. queries:
-    the claims of the family's certificate, average: the secrets over which their success is
-    averaged; without one, no_queries says why. level: the bits of security that are claimed for a
-    set, None if none are. detailed: it prints with all fields of each attack.
+    name: of the set, or the spec. samples: labels that an attacker may have, None for any number.
+    success: the probability with which each attack succeeds. queries: the claims of the family's
+    certificate. average: the secrets over which their success is averaged. no_queries: why there
+    are no claims. level: the bits of security that are claimed for a set, None if none are.
+    detailed: whether all fields of each attack are printed.
     """
 
     spec: str
@@ -185,23 +187,23 @@ class Estimates(Result):
         raise KeyError(name)
 
     def label(self, estimate: Estimate) -> str:
-        """Name an attack: with its model, where several are asked."""
+        """Return the name of an attack, with its cost model if there are several."""
         models = {e.model for e in self.estimates if e.name == estimate.name}
         return f"{estimate.name}, {estimate.model}" if len(models) > 1 else estimate.name
 
     @property
     def words(self) -> str:
-        """The spec with the number of samples: it is read again as this problem."""
-        return worded(self.spec, self.samples)
+        """The spec with the number of samples, from which this problem can be read again."""
+        return spec_and_size(self.spec, self.samples)
 
     @property
     def least(self) -> Estimate | None:
-        """The attack of least cost among those that apply, of several the first of `ranked`."""
+        """The cheapest attack that applies, the first of `ranked`; None if none applies."""
         return next((e for e in self.ranked if e.applies), None)
 
     @property
     def undisputed(self) -> Estimate | None:
-        """The attack of least cost among those that nobody contests."""
+        """The cheapest attack that applies and whose formula is not disputed."""
         return next((e for e in self.ranked if e.applies and e.standing == "published"), None)
 
     @property
@@ -211,7 +213,10 @@ class Estimates(Result):
 
     @property
     def ranked(self) -> list[Estimate]:
-        """The attacks, the least first, those behind guesses last of equals; then the others."""
+        """The estimates by rising cost, then those that do not apply.
+
+        Of equal costs, attacks "guess+..." are last.
+        """
         return sorted(
             self.estimates,
             key=lambda e: (not e.applies, e.rank, e.name.startswith("guess+"), e.name, e.model),
@@ -227,11 +232,11 @@ class Estimates(Result):
         ]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame, one row an attack and model, the least first."""
+        """Make a pandas DataFrame with a row for each attack and model, by rising cost."""
         return frame([{"attack": e.name, **e.to_dict()} for e in self.ranked])
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the estimates as plain data: {"spec", "estimates": {attack: ...}, "least", ...}."""
+        """Return the estimates as JSON: {"spec", "estimates": {attack: ...}, "least", ...}."""
         least, other = self.least, self.undisputed
         claims = {
             c.quantity: {"value": write(c.value, ratio=True)}
@@ -250,40 +255,40 @@ class Estimates(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class EstimatesTable(Result):
-    """Estimates of several problems: a row each and a column an attack, or the other way round."""
+    """Estimates of several problems, in a table of problems by attacks or the transposed one."""
 
     problems: tuple[Estimates, ...]
 
     def _rows(self) -> list[TableRow]:
-        attacks = [{one.label(e): e for e in one.estimates} for one in self.problems]
-        applied = {label for every in attacks for label, e in every.items() if e.applies}
-        columns = [label for label in attacks[0] if label in applied]
-        claimed = any(one.level for one in self.problems)
+        tables = [{p.label(e): e for e in p.estimates} for p in self.problems]
+        applied = {label for attacks in tables for label, e in attacks.items() if e.applies}
+        columns = [label for label in tables[0] if label in applied]
+        claimed = any(problem.level for problem in self.problems)
         rows: list[TableRow] = [
-            {"set": one.name}
-            | {label: _marked(one, every[label]) for label in columns}
-            | ({"claimed": str(one.level) if one.level else None} if claimed else {})
-            for one, every in zip(self.problems, attacks, strict=True)
+            {"set": problem.name}
+            | {label: _marked(problem, attacks[label]) for label in columns}
+            | ({"claimed": str(problem.level) if problem.level else None} if claimed else {})
+            for problem, attacks in zip(self.problems, tables, strict=True)
         ]
         names = [name for name in rows[0] if name != "set"]
-        unlike = len({row["set"] for row in rows}) == len(rows)
-        if len(names) <= max(_ACROSS, len(rows)) or not unlike:
+        different = len({row["set"] for row in rows}) == len(rows)
+        if len(names) <= max(_ACROSS, len(rows)) or not different:
             return rows
         return [{"attack": name} | {str(row["set"]): row[name] for row in rows} for name in names]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame, one row a problem, attack and model."""
+        """Make a pandas DataFrame with a row for each problem, attack and model."""
         return frame(
             [
-                {"set": one.name, "attack": e.name, "least": e == one.least, **e.to_dict()}
-                for one in self.problems
-                for e in one.ranked
+                {"set": p.name, "attack": e.name, "least": e == p.least, **e.to_dict()}
+                for p in self.problems
+                for e in p.ranked
             ]
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the estimates of each problem as plain data."""
-        return {"problems": [one.to_dict() for one in self.problems]}
+        """Return the estimates of each problem as JSON."""
+        return {"problems": [problem.to_dict() for problem in self.problems]}
 
 
 def _bits(value: float | None) -> str | None:
@@ -291,7 +296,7 @@ def _bits(value: float | None) -> str | None:
 
 
 def _marked(problem: Estimates, e: Estimate | None) -> str | None:
-    """Write a cost with the mark of the least, or of the least that nobody contests."""
+    """Write a cost with a mark if it is the least, or the least that is not disputed."""
     if e is None or (bits := _bits(e.rop)) is None:
         return None
     if e == problem.least:
@@ -299,10 +304,10 @@ def _marked(problem: Estimates, e: Estimate | None) -> str | None:
     return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == problem.undisputed else bits
 
 
-def worded(spec: str, samples: int | None) -> str:
+def spec_and_size(spec: str, samples: int | None) -> str:
     """Write a spec with the number of samples that an attacker has.
 
-    >>> worded("lwe:n=10,q=97,sigma=1", 512)
+    >>> spec_and_size("lwe:n=10,q=97,sigma=1", 512)
     'lwe:n=10,q=97,sigma=1,samples=512'
     """
     return spec if samples is None else f"{spec},samples={samples}"

@@ -1,4 +1,4 @@
-"""The search of all attacks: a coarse grid of their parameters, then steps around the best few."""
+"""The search for the cheapest parameters of an attack: a coarse grid, then steps from the best."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -9,18 +9,18 @@ from numpy.typing import ArrayLike
 
 from hardness.lwe.models import Array, Integers
 
-Cost = Callable[..., Array]  # log2 of operations, of arrays of integers; infinite if none
+Cost = Callable[..., Array]  # of arrays of integers: log2 of operations, infinite if impossible
 
-TOYS = (2, 10, 19, 24, 32)  # block sizes that small problems are tried with
-_CLOSE = 1e-9  # bits by which a step has to be better
+TOYS = (2, 10, 19, 24, 32)  # block sizes to try on small problems
+_CLOSE = 1e-9  # bits: a step must lower the cost by more
 _ROUNDS = 400
-_HOPELESS = 4.0  # bits above the best: points that are given up
-_AT_ONCE = 1 << 16  # points that are priced together
+_HOPELESS = 4.0  # bits: points this far above the best are dropped
+_BATCH_POINTS = 1 << 16  # points whose costs are computed together
 _HASH = np.random.default_rng(1).integers(1 << 62, size=16)  # equal points have equal products
 
 
 def spread(low: float, high: float, count: int, dense: int = 0) -> Integers:
-    """List integers from low to high: all up to `dense`, then about `count` of equal quotients.
+    """List integers from low to high: all up to `dense`, then about `count` in geometric steps.
 
     >>> spread(2, 40, 4).tolist()
     [2, 5, 15, 40]
@@ -42,10 +42,11 @@ def window(value: int, reach: int, low: int, high: int, step: int = 1) -> Intege
 
 
 def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], float]:
-    """Find integers of the least cost: on the grid of all axes, then near its best few points.
+    """Find integers of least cost: on the grid of all axes, then near its best points.
 
-    axes: rising values of each parameter, whose ends bound it. The best points of each value of the
-    last axis compete, so that the few differ. Steps begin at the grid's and end at 1.
+    axes: rising values of each parameter; the first and the last bound it. few: how many points are
+    refined. They are chosen from the best points at each value of the last axis, so that they
+    differ. The first steps are as large as those of the grid, and the last are 1.
 
     >>> scan(lambda x, y: (x - 37) ** 2 + (y - x) ** 2 + 0.0, spread(1, 99, 5), spread(1, 99, 4))
     ((37, 37), 0.0)
@@ -68,14 +69,15 @@ def scan(cost: Cost, *axes: ArrayLike, few: int = 8) -> tuple[tuple[int, ...], f
 def refine(
     cost: Cost, points: Integers, steps: Integers, ends: Sequence[Integers] | Integers
 ) -> tuple[tuple[int, ...], float]:
-    """Move each point while a step in one or two parameters lowers its cost, and quarter the steps.
+    """Move points by steps in one or two parameters while that lowers the cost; return the best.
 
-    points, steps: (points, parameters); ends: the least and the largest value of each parameter.
+    When no step of a point lowers its cost, its steps are quartered. points, steps: (points,
+    parameters). ends: the least and the largest value of each parameter.
     """
     count = points.shape[1]
     moves = _moves(tuple(steps.max(axis=0) > 0))
     best = evaluate(cost, points)
-    done = points[[best.argmin()]], best.min()
+    optimum = points[[best.argmin()]], best.min()
     near: Integers
     for _ in range(_ROUNDS):
         _, at = np.unique(np.hstack([points, steps]) @ _HASH[: 2 * count], return_index=True)
@@ -86,32 +88,32 @@ def refine(
         better = least < best - _CLOSE
         points = np.where(better[:, None], near[np.arange(len(points)), place], points)
         best = np.where(better, least, best)
-        if best.min() < done[1]:
-            done = points[[best.argmin()]], best.min()
-        alive = (better | (steps.max(axis=1) > 1)) & (best < done[1] + _HOPELESS)
+        if best.min() < optimum[1]:
+            optimum = points[[best.argmin()]], best.min()
+        alive = (better | (steps.max(axis=1) > 1)) & (best < optimum[1] + _HOPELESS)
         steps = np.where(better[:, None], steps, np.maximum(steps // 4, steps > 0))
         if not alive.any():
             break
         points, steps, best = points[alive], steps[alive], best[alive]
-    return tuple(int(v) for v in done[0][0]), float(done[1])
+    return tuple(int(v) for v in optimum[0][0]), float(optimum[1])
 
 
 @cache
 def _moves(free: tuple[bool, ...]) -> Integers:
-    """List steps of 1 and 2 in one or two free parameters, the point itself first."""
-    every = product(*((-2, -1, 0, 1, 2) if some else (0,) for some in free))
-    moves = np.array([move for move in every if sum(map(bool, move)) <= 2])
+    """List moves by 1 or 2 steps in at most two free parameters, beginning with no move."""
+    combinations = product(*((-2, -1, 0, 1, 2) if moves else (0,) for moves in free))
+    moves = np.array([move for move in combinations if sum(map(bool, move)) <= 2])
     return moves[np.argsort(np.abs(moves).sum(axis=1), kind="stable")]
 
 
 def evaluate(cost: Cost, points: Integers) -> Array:
-    """Price points, (N, parameters), some at a time: (N,)."""
-    parts = np.array_split(points, -(-len(points) // _AT_ONCE))
+    """Compute the costs of points, (N, parameters) -> (N,), in batches."""
+    parts = np.array_split(points, -(-len(points) // _BATCH_POINTS))
     return np.concatenate([np.broadcast_to(cost(*part.T), len(part)) for part in parts])
 
 
 def _gaps(axis: Integers) -> Integers:
-    """Return how far the neighbours of each value on an axis are, at most; 0 on a single value."""
+    """Return the larger distance of each value of an axis to a neighbour; 0 for a single value."""
     if len(axis) == 1:
         return np.zeros(1, np.int64)
     gaps = np.diff(axis)

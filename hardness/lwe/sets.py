@@ -1,7 +1,7 @@
-"""What a user names: a set, the words of a problem, the public tool's line, or a SPEC.
+"""Read a problem that a user names: a set, words, a line of lattice-estimator, or a SPEC.
 
-Names are read without regard to case, `_` or `-`, and under the names that others use for them:
-Kyber512 is ml-kem-512. Moduli that a library gives as products of primes stand as 2^bits.
+Names are read without regard to case, `_` or `-`, and also under other usual names: Kyber512 is
+ml-kem-512. Moduli that a library gives as products of primes are written as 2^bits.
 """
 
 import os
@@ -24,7 +24,7 @@ from instances.text import cut
 
 @dataclass(frozen=True, kw_only=True)
 class NamedSet(CatalogEntry):
-    """A named set; level: the bits of security that are claimed for it, None if none is."""
+    """A named parameter set; level: the bits of security claimed for it, None if none are."""
 
     level: int | None = None
 
@@ -41,7 +41,7 @@ def _load() -> tuple[dict[str, NamedSet], dict[str, str]]:
 
 
 SETS, _ALIASES = _load()
-_OTHER = re.compile(r"(?:NTRU|SIS)\.?Parameters|ntruh|falcon|msis", re.I)  # of other problems
+_OTHER_PROBLEMS = re.compile(r"(?:NTRU|SIS)\.?Parameters|ntruh|falcon|msis", re.I)
 _PLAIN = re.compile(r"[^a-z0-9.^]")
 _DARMSTADT = re.compile(r"darmstadt([0-9]{2,3})0\.?([0-9]{2,3})")
 
@@ -54,9 +54,10 @@ _KEYS = {_key(name): name for name in SETS}
 
 
 def find_set(name: str) -> tuple[str, NamedSet] | None:
-    """Return the name under which a set stands here, and the set; None for no set.
+    """Return the canonical name of a set, and the set; None if there is no set of this name.
 
-    The Darmstadt challenge has any n and alpha: q is the prime after n^2, of n^2 samples. [BBGRS16]
+    The Darmstadt challenge has sets for any n and alpha, with n^2 samples and the next prime after
+    n^2 as q. [BBGRS16]
 
     >>> find_set("Kyber512")[0], find_set("HESv2_32768_128_ternary")[1].spec
     ('ml-kem-512', 'lwe:n=32768,q=2^868,sigma=3.19,secret=ternary')
@@ -78,7 +79,11 @@ def find_set(name: str) -> tuple[str, NamedSet] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """A problem, its spec, the name of its set or the spec, its family or None, a claimed level."""
+    """A problem that a user named.
+
+    name: of its set, or the spec. family: None if the parameters are of no family here. level: the
+    bits of security claimed for the set.
+    """
 
     spec: str
     name: str
@@ -90,7 +95,7 @@ class Instance:
 def resolve_instance(text: str, samples: int | None = None) -> Instance:
     """Read a set's name, words, parameters of lattice-estimator or a SPEC; raises UsageError.
 
-    samples: None for those of the set or of the words, or any number.
+    samples: None for the number in the set or in the words, or else for any number.
 
     >>> resolve_instance("Kyber512").parameters.samples
     512
@@ -104,7 +109,7 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
         family = parse(spec)
         parameters, spec = parameters_of(family, count), family.spec
     except UsageError:
-        if spec.partition(":")[0] in ("lwe", "lwr"):  # which are read beyond families
+        if spec.partition(":")[0] in ("lwe", "lwr"):  # more parameters than families take
             parameters, family = parse_parameters(spec, count), None
         elif ":" in spec or spec in family_names():
             raise
@@ -118,14 +123,14 @@ def resolve_instance(text: str, samples: int | None = None) -> Instance:
 
 
 def spec_and_samples(text: str) -> tuple[str, int | None]:
-    """Return the spec of a set or of words, and the samples of the set or that the words give.
+    """Return the spec of a set or of words, and its number of samples; None if it has none.
 
     >>> spec_and_samples("lwe:n=10,samples=40,q=97")
     ('lwe:n=10,q=97', 40)
     """
     if named := find_set(text):
         return named[1].spec, named[1].samples
-    if ":" not in text and _OTHER.search(text):
+    if ":" not in text and _OTHER_PROBLEMS.search(text):
         raise UsageError(
             f"{cut(text, 60)} is a problem of NTRU or SIS: LWE and LWR alone are estimated here; "
             "lattice-estimator has NTRU.estimate and SIS.estimate"

@@ -16,22 +16,26 @@ DOMAIN = (
     "Each formula holds for all values of its parameters that `certify` takes and that meet the "
     "conditions below it; all else is as in the spec."
 )
-_LONG = 20  # digits of a number that is shown in full
+_LONG = 20  # most digits of a number that is written in full
 
 
 def bound_words(bound: "Bound") -> str:
-    """Write each formula with its domain, value and source, then what the names stand for."""
-    made, names = bound.certificate, dict[str, Any]()
-    lines = [brief_spec(made.spec)]
-    for name, one in () if bound.solution else bound.formulas.items():
-        lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
-        if one.domain:
-            lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
-        if one.condition is not None:
-            idle = f"a query eliminates nothing if {one.condition} == 0"
+    """Write each formula with its domain, value and source, and the meaning of the names.
+
+    If the bound was solved for a parameter, the solution is written instead.
+    """
+    certificate, names = bound.certificate, dict[str, Any]()
+    lines = [brief_spec(certificate.spec)]
+    for name, formula in () if bound.solution else bound.formulas.items():
+        lines += ["", wrap(f"{name} = {formula.expression}", "", "    ")]
+        if formula.domain:
+            domain = " and ".join(map(relation, formula.domain))
+            lines.append(wrap(f"holds if {domain}", "  ", "    "))
+        if formula.condition is not None:
+            idle = f"a query eliminates nothing if {formula.condition} == 0"
             lines.append(wrap(f"{idle}: then none is needed, or no number is enough", "  ", "    "))
-        lines.append(f"  = {shown_number(one.claim.value)}   ({credit(one.claim.source)})")
-        names |= one.symbols
+        lines.append(f"  = {shown_number(formula.claim.value)}   ({credit(formula.claim.source)})")
+        names |= formula.symbols
     if names:
         lines += ["", wrap(DOMAIN)]
     lines += [""] * bool(names)
@@ -41,13 +45,13 @@ def bound_words(bound: "Bound") -> str:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
     wanted, terms = brief_power(int(solved["wanted"])), solved["terms"]
-    said = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
+    tau = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
     which = "the least" if solved["every"] else "the least found"
-    head = f"{least}: {which} with {solved['quantity']} of at least {wanted}, for {said}relative"
+    head = f"{least}: {which} with {solved['quantity']} of at least {wanted}, for {tau}relative"
     lines = [wrap(f"{head} risk {terms['risk']}, success {terms['success']}")]
-    for one in solved["certified"]:
-        value = one["value"] or "none enough"
+    for certified in solved["certified"]:
+        value = certified["value"] or "none enough"
         value = value if len(value) <= _LONG else brief(int(value), 3)
-        verdict = "reached" if one["reached"] else "not reached"
-        lines.append(f"  {brief_spec(one['spec'])}   {value}   (certified: {verdict})")
+        verdict = "reached" if certified["reached"] else "not reached"
+        lines.append(f"  {brief_spec(certified['spec'])}   {value}   (certified: {verdict})")
     return "\n".join(lines)

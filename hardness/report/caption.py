@@ -1,4 +1,4 @@
-"""Captions of tables in papers: what the rows are, and on which terms a bound is."""
+"""Captions of tables in papers: what the rows are, and the terms of the bounds."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ NOTHING = "If a query eliminates nothing, no queries are needed, or no number of
 
 
 def captioned(*sentences: str) -> str:
-    """Join what is known to a caption, which ends with the version.
+    """Join sentences to a caption, and add the version; empty sentences are left out.
 
     >>> captioned("Runs.", "").rpartition(" ")[0]
     'Runs. Made with hardness'
@@ -40,7 +40,7 @@ def captioned(*sentences: str) -> str:
 
 
 def seeds_words(runs: Iterable["Run"]) -> str:
-    """Say which seeds runs have.
+    """Write the seeds of runs.
 
     >>> from hardness.runs import compare
     >>> seeds_words(compare("parity:m=2", "d=6", ("trivial",), seeds=2).runs)
@@ -53,7 +53,7 @@ def seeds_words(runs: Iterable["Run"]) -> str:
 
 
 def certificate_caption(certificate: "Certificate") -> str:
-    """Say what is certified of which family; the terms of each bound stand in its row."""
+    """Name the family of certified bounds, and the oracles; the row of a bound has its terms."""
     terms = {name: value for c in certificate.claims for name, value in c.parameters.items()}
     named = "; ".join(f"{name}, {says}" for name, says in _TERMS.items() if name in terms)
     lwe = certificate.problem
@@ -80,7 +80,7 @@ def oracles(terms: Mapping[str, object]) -> Iterator[str]:
 
 
 def _origin(certificate: "Certificate") -> str:
-    """Name the file or the folder of members that are listed, by its SHA-256; empty for others."""
+    """Name the file or folder of listed members, with its SHA-256; empty for other families."""
     origin = certificate.origin
     if origin is None:
         return ""
@@ -92,27 +92,27 @@ def _origin(certificate: "Certificate") -> str:
 
 
 def bound_caption(bound: "Bound") -> str:
-    """Say of which family formulas are, what was solved, and the values of the names in them."""
+    """Name the family of the formulas, the solution, and the values of the names in them."""
     at = {name: named for one in bound.formulas.values() for name, named in one.symbols.items()}
     values = "; ".join(
         f"{name} = {shown_number(value)}, {says}" for name, (value, says) in at.items()
     )
     solved = bound.solution
-    solution_words = ""
+    solution = ""
     if solved is not None:
         values_found = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
         wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
-        solution_words = f"{values_found}: {which} with {solved['quantity']} of at least {wanted}."
+        solution = f"{values_found}: {which} with {solved['quantity']} of at least {wanted}."
     terms = {name: shown_number(value) for name, (value, _) in at.items()}
     head = f"Bounds of {brief_spec(bound.certificate.spec)} as formulas, certified at {values}."
     return captioned(
-        head, DOMAIN.replace("below it", "beside it"), NOTHING, solution_words, *oracles(terms)
+        head, DOMAIN.replace("below it", "beside it"), NOTHING, solution, *oracles(terms)
     )
 
 
 def comparison_caption(comparison: "Comparison") -> str:
-    """Say what ran, over which sizes and seeds, and what the certified rows are about."""
+    """Describe the runs with sizes and seeds, and the terms of the certified rows."""
     values = ", ".join(map(write, comparison.values))
     ran = f"{comparison.spec}, {comparison.parameter} = {values}"
     medians = f"medians of all runs, {seeds_words(comparison.runs)}; solved: {PASSED}"
@@ -125,7 +125,7 @@ def comparison_caption(comparison: "Comparison") -> str:
 
 
 def stress_caption(stress: "Stress") -> str:
-    """Say on which ladder instances were solved, with which seeds."""
+    """Name the ladder on which instances were solved, and the seeds."""
     from hardness.runs.stress import TERMS
     from instances.ladders import USER_LADDER
 
@@ -138,7 +138,7 @@ def stress_caption(stress: "Stress") -> str:
 
 
 def estimates_caption(estimates: "Estimates") -> str:
-    """Say of which problem costs are estimated, and in which units."""
+    """Name the problem whose attack costs are estimated, and their units."""
     from hardness.report.cost import settings_words
 
     settings = "; ".join(settings_words(estimates))
@@ -150,7 +150,7 @@ def estimates_caption(estimates: "Estimates") -> str:
 
 
 def estimates_table_caption(table: "EstimatesTable") -> str:
-    """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
+    """Explain the marks, and the assumptions on samples, success and lattice reduction."""
     from hardness.report.cost import disputed_words, settings_words
 
     settings = "; ".join([*settings_words(*table.problems), *disputed_words(*table.problems)])
@@ -162,8 +162,8 @@ def estimates_table_caption(table: "EstimatesTable") -> str:
 
 
 def least_caption(thresholds: "Least") -> str:
-    """Say whose thresholds are searched, how their median is known, and what the floor is about."""
-    sizes = [thresholds.size_of(one) for one in thresholds.cells[:: len(thresholds.learners)]]
+    """Describe the thresholds, the interval of their median, and the terms of the floor."""
+    sizes = [thresholds.size_of(cell) for cell in thresholds.cells[:: len(thresholds.learners)]]
     about = [thresholds.spec, *sizes] if thresholds.parameter else sizes
     confidence = float(100 * thresholds.cells[0].confidence)
     bound = "" if thresholds.quantity == "information-floor" else thresholds.quantity

@@ -1,4 +1,4 @@
-"""Certificates, what they were found to prove, and what sampling says, in words."""
+"""Certificates, the result of the checker, and sampled verification, in words."""
 
 import re
 from fractions import Fraction
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hardness.bounds import Certificate, Claim, Verification
     from hardness.bounds.check import Checked
 
-_LONG = 40
-_NARROW, _WIDE, _LINE = 12, 26, 82  # columns of a number, of a formula, and of a row
+_LONG = 40  # most characters of a fraction that is written in full
+_NARROW, _WIDE, _LINE = 12, 26, 82  # most columns of a number, of a formula, and of a row
 
 
 def certificate_words(certificate: "Certificate") -> str:
@@ -31,8 +31,8 @@ def certificate_words(certificate: "Certificate") -> str:
         rows = [["quantity", "value", "formula", "known"], *map(_row, certificate.claims)]
         if sum(max(map(display_width, column)) + 2 for column in zip(*rows, strict=True)) > _LINE:
             rows = [[quantity, value, known] for quantity, value, _, known in rows]
-        lines += [shown := table(rows[0], rows[1:]), ""]
-        if "~" in shown:
+        lines += [claims := table(rows[0], rows[1:]), ""]
+        if "~" in claims:
             lines += [
                 wrap("~ rounded, lower bounds down and upper bounds up; --json has every digit."),
                 "",
@@ -40,8 +40,9 @@ def certificate_words(certificate: "Certificate") -> str:
     for claim in certificate.claims:
         text = _note(certificate, claim)
         if of_learners(claim) and not claim.vacuous:
-            left = ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items())
-            text = sentence(certificate, claim) + (f" ({left})" if left else "")
+            terms = missing_terms(certificate, claim)
+            missing = ", ".join(f"{k} {shortened(v)}" for k, v in terms.items())
+            text = sentence(certificate, claim) + (f" ({missing})" if missing else "")
         if text:
             lines.append(wrap(f"{text}.", further="  "))
     for about, reason in certificate.unproved.items():
@@ -57,13 +58,13 @@ def certificate_words(certificate: "Certificate") -> str:
 
 
 def of_learners(claim: "Claim") -> bool:
-    """Return whether a claim bounds what learners need, and not correlations alone."""
+    """Return whether a claim bounds what learners need, and not only correlations."""
     named = ("low-degree", "gd-noise", "kernel", "lwe-probability")
     return "risk" in claim.terms or claim.quantity.startswith(named)
 
 
 def _row(claim: "Claim") -> list[str]:
-    """Write a row of the table of claims; --json has long numbers and formulas whole."""
+    """Write a row of the table of claims; long numbers and formulas are only in --json."""
     value = faint(VACUOUS) if claim.vacuous else claim.value_text(_in_table)
     named = {"information": "counting", "this certificate": "here"}
     method = named.get(claim.source, claim.source)
@@ -74,32 +75,32 @@ def _row(claim: "Claim") -> list[str]:
 
 
 def _in_table(value: Fraction, up: bool) -> str:
-    """Write a number in the width of a column, a long one after ~, rounded so that it holds."""
+    """Write a number in the width of a column; a long one is rounded in the safe direction."""
     text = write(value, ratio=True)
     return text if len(text) <= _NARROW else f"~{brief(value, up=up)}"
 
 
 def _note(certificate: "Certificate", claim: "Claim") -> str:
-    """Say that a claim is vacuous and at which terms it is not, or why it is not exact."""
+    """Say that a claim is vacuous, and at which terms it is not, or why it is not exact."""
     if claim.vacuous:
         remedy = remedy_words(certificate, claim)
         return f"{claim.quantity} is vacuous at these terms" + (f"; {remedy}" if remedy else "")
-    note = gamma_words(certificate, claim) or interval_words(claim)
-    return f"{claim.quantity} is {note}" if note else ""
+    reason = gamma_words(certificate, claim) or interval_words(claim)
+    return f"{claim.quantity} is {reason}" if reason else ""
 
 
 def cheapest_words(certificate: "Certificate") -> list[str]:
     """Name the cheapest estimated attacks on a family, and on the LWE that a reduction assumes.
 
     >>> import hardness
-    >>> made = hardness.certify("lwr:n=16,q=64,p=2,secret=binary", about="lwe", error_bound=1,
-    ...     examples=20, risk="1/5")
-    >>> for line in cheapest_words(made):
+    >>> certificate = hardness.certify("lwr:n=16,q=64,p=2,secret=binary", about="lwe",
+    ...     error_bound=1, examples=20, risk="1/5")
+    >>> for line in cheapest_words(certificate):
     ...     print(line[:60])
     Cheapest attack on this family, by estimates: usvp, about 2^
     Cheapest attack on the LWE assumed, if its errors are unifor
     """
-    from hardness.lwe.estimate import estimate_all  # what other certificates do not need
+    from hardness.lwe.estimate import estimate_all  # other certificates do not need it
     from hardness.lwe.parameters import parameters_of, parse_parameters
     from hardness.report.cost import cost_words
 
@@ -132,7 +133,7 @@ def cheapest_words(certificate: "Certificate") -> list[str]:
 
 
 def beside_words(spec: str) -> str:
-    """Name the attack that stands beside every bound for noisy parities; empty for other specs.
+    """Name the best attack on noisy parities, to compare with the bounds; empty for other specs.
 
     >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
     'Restricted Gaussian elimination is not a statistical-query a'
@@ -155,13 +156,13 @@ def beside_words(spec: str) -> str:
     )
 
 
-def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
-    """Give the terms of a claim that its sentence lacks: most sentences have them all.
+def missing_terms(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
+    """Return the terms of a claim that its sentence does not mention; for most claims none.
 
     >>> from hardness.bounds import certify
     >>> from instances import parse
-    >>> made = certify(parse("parity:d=8,m=3"))
-    >>> [unsaid(made, claim) for claim in made.claims]
+    >>> certificate = certify(parse("parity:d=8,m=3"))
+    >>> [missing_terms(certificate, claim) for claim in certificate.claims]
     [{}, {}, {}, {}, {}]
     """
     text = sentence(certificate, claim)
@@ -173,14 +174,14 @@ def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
 
 
 def remedy_words(certificate: "Certificate", claim: "Claim") -> str:
-    """Say with which terms a claim that is vacuous says something; empty where none is known.
+    """Say with which option a vacuous claim is not vacuous; empty if none is known.
 
     >>> from hardness.bounds import certify
     >>> from instances import parse
-    >>> made = certify(parse("parity:d=8,m=3"))
-    >>> print(remedy_words(made, made["stat-queries"]))
+    >>> certificate = certify(parse("parity:d=8,m=3"))
+    >>> print(remedy_words(certificate, certificate["stat-queries"]))
     it says something with --tau 0.15 or more
-    >>> print(remedy_words(made, made["vstat-queries"]))
+    >>> print(remedy_words(certificate, certificate["vstat-queries"]))
     it says something with --vstat 15 or less
     """
     if claim.quantity in ("stat-queries", "csq-queries"):
@@ -202,7 +203,7 @@ def remedy_words(certificate: "Certificate", claim: "Claim") -> str:
 
 
 def interval_words(claim: "Claim") -> str:
-    """Say why an SQ dimension is not exact; empty for other claims, and for one that is."""
+    """Say why an SQ dimension is not exact; empty if it is, and for other claims."""
     if claim.quantity != "sq-dimension" or claim.kind != "interval":
         return ""
     low, above = short(claim.value), short(claim.upper + 1)
@@ -213,7 +214,7 @@ def interval_words(claim: "Claim") -> str:
 
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
-    """Say that gamma is below the average of all members, where SDA is 0 for that; else empty."""
+    """Say that SDA is 0 because gamma is below the average correlation; empty if it is not."""
     if not claim.quantity.startswith("sda-") or claim.value:
         return ""
     gamma, average = claim.terms["gamma"], certificate["average-correlation"].value
@@ -221,12 +222,12 @@ def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
         return ""
     return (
         f"0 since gamma = {gamma} is below the average correlation of all members, "
-        f"{_shown(average, True)}: choose a larger --gamma"
+        f"{_brief_fraction(average, True)}: choose a larger --gamma"
     )
 
 
 def rounding_words(spec: str) -> str:
-    """Say of which output of a float layer a certificate speaks; empty where none is spoken of.
+    """Say which output of a float layer the claims are about; empty if they are about none.
 
     >>> rounding_words("nice:m=2,k=2,d=16")
     ''
@@ -248,12 +249,12 @@ def rounding_words(spec: str) -> str:
 
 
 def shown_value(claim: "Claim") -> str:
-    """Write a claim's value, a long rational by its first digits."""
-    return claim.value_text(_shown)
+    """Write the value of a claim, a long fraction by its first digits."""
+    return claim.value_text(_brief_fraction)
 
 
-def _shown(value: Fraction, up: bool) -> str:
-    """A short number as it is, a long one by its first digits, rounded up or down."""
+def _brief_fraction(value: Fraction, up: bool) -> str:
+    """Write a short number in full, and a long one by its first digits, rounded up or down."""
     text = write(value, ratio=True)
     top, slash, bottom = text.partition("/")
     if not slash or len(text) <= _LONG:
@@ -264,17 +265,17 @@ def _shown(value: Fraction, up: bool) -> str:
 
 
 def checked_words(checked: "Checked") -> str:
-    """Write what a certificate was found to prove."""
+    """Write the claims of a certificate that the checker accepted."""
     given = f", given {checked.assumed}" if checked.assumed else ""
     head = f"{good('accepted')} by the checker{given}: {brief_spec(checked.spec)}"
-    made = checked.certificate
-    text = [wrap(f"{sentence(made, claim)}.", "  ") for claim in made.claims]
-    below = [wrap(line, further="  ") for line in conditions(made).split("\n")]
+    certificate = checked.certificate
+    text = [wrap(f"{sentence(certificate, claim)}.", "  ") for claim in certificate.claims]
+    below = [wrap(line, further="  ") for line in conditions(certificate).split("\n")]
     return "\n".join([head, *text, "", *below])
 
 
 def verification_words(verification: "Verification") -> str:
-    """Write what sampling says."""
+    """Write the result of sampled verification."""
     gram, layer, size = verification.gram, verification.layer, len(verification.dimension)
     known = f"({verification.confidence:.0%}; {gram.inequality})"
     same = ", under the same condition" if gram.condition else ""
@@ -320,37 +321,39 @@ def verification_words(verification: "Verification") -> str:
     return "\n".join([*lines, good("agrees") if verification.agrees else bad("DISAGREES")])
 
 
-# What the truth tables of listed functions show that its author may not have meant
+# Notes on listed functions: properties that their author may not have intended
 
 
 def member_notes(certificate: "Certificate") -> list[str]:
-    """Say which members are equal, and which value keeps general queries out."""
+    """Say how many members are equal, and which value excludes claims on general queries."""
     origin = certificate.origin
     if origin is None:
         return []
     tables, notes = certificate.problem["tables"], []
-    if again := len(tables) - len(set(map(str, tables))):
-        verb = "equals" if again == 1 else "equal"
+    if repeated := len(tables) - len(set(map(str, tables))):
+        verb = "equals" if repeated == 1 else "equal"
         notes.append(
-            f"{again} of the {len(tables)} members {verb} an earlier one, and counts again"
+            f"{repeated} of the {len(tables)} members {verb} an earlier one, and counts again"
         )
-    values = [(i, *one) for i, one in enumerate(tables) if not isinstance(one, str)]
+    values = [(i, *table) for i, table in enumerate(tables) if not isinstance(table, str)]
     if values and all(v in (0, 1) for _, _, row in values for v in row):
         return [*notes, _ZERO_ONE]
     other = ((i, on, at, v) for i, on, row in values for at, v in enumerate(row) if abs(v) != 1)
-    if member := next(other, None):
-        i, on, at, value = member
+    if first := next(other, None):
+        i, on, at, value = first
         signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
-        place = "".join(signs.get(j, "+") for j in range(certificate.problem["signs"]))
+        point = "".join(signs.get(j, "+") for j in range(certificate.problem["signs"]))
         notes.append(
-            f"{origin['names'][i]} has the value {value} at the point {place}: claims about "
+            f"{origin['names'][i]} has the value {value} at the point {point}: claims about "
             "general queries and examples need the values -1 and +1 alone"
         )
     return notes
 
 
 def origin_notes(certificate: "Certificate") -> list[str]:
-    """Say what the members stand for of which the checker sees the tables alone; empty for others.
+    """Say which functions the listed members are, since the checker sees only their tables.
+
+    The list is empty for families whose members are not listed.
 
     >>> from hardness.bounds import certify
     >>> from hardness.bounds.members import of_family
@@ -383,7 +386,7 @@ _ZERO_ONE = (
 
 
 def why_nothing(certificate: "Certificate") -> str:
-    """Say why a certificate has nothing to say, where its members show it; empty else."""
+    """Say why a certificate has no useful claim, if its members show the reason; else empty."""
     several = len((certificate.origin or {}).get("names", ())) > 1
     if several and certificate["average-correlation"].value == 1:
         return (

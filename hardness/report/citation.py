@@ -1,4 +1,4 @@
-"""What a paper that quotes a certificate needs: a sentence with its sources, and their BibTeX."""
+"""Sentences and BibTeX for a paper that quotes a certificate."""
 
 import re
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from hardness.bounds import Certificate, Claim
     from hardness.bounds.bound import Bound
 
-TOOLKIT = "hardness"  # the key of this software
-_REASON = re.compile(r": a (?:query|label) .*|; vacuous.*")  # of a sentence: the proof has it
+TOOLKIT = "hardness"  # the BibTeX key of this software
+_REASON = re.compile(r": a (?:query|label) .*|; vacuous.*")  # the part of a sentence to leave out
 _SCOPE = "Bounds on queries do not apply to learners that use individual examples. "
-_MATHS = (  # of escaped sentences
+_MATHS = (  # patterns in escaped sentences, with the formulas that replace them
     (re.compile(r"\\textless\{\}(\w+), (\w+)\\textgreater\{\}"), r"$\\langle \1, \2\\rangle$"),
     (re.compile(r"\\textbar\{\}(\w+)\\textbar\{\}"), r"$|\1|$"),
     (re.compile(r"\\textless\{\}="), r"$\\le$"),
@@ -29,7 +29,7 @@ _TRIVIAL = "certifies no bound that is not trivial, which shows neither that it 
 
 
 def quotation(certificate: "Certificate") -> str:
-    """Write sentences to paste, in LaTeX, and BibTeX of the sources and the software as comments.
+    """Write sentences in LaTeX to paste, then as comments BibTeX of the sources and the software.
 
     >>> import hardness
     >>> print(quotation(hardness.certify("parity:d=8,m=3"))[:56])
@@ -50,16 +50,19 @@ def formulas_quotation(bound: "Bound") -> str:
 
 
 def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterable[Claim]") -> str:
-    """Write claims that say something, each a sentence, then BibTeX of all that a table cites."""
-    spec, said = brief_spec(certificate.spec), []
+    """Write a sentence for each claim that is not vacuous, then BibTeX.
+
+    about: the claims to write. cited: the claims of the table, whose sources are in the BibTeX.
+    """
+    spec, sentences = brief_spec(certificate.spec), []
     about = [claim for claim in about if not claim.vacuous]
     for claim in about:
         text = allowing_breaks(_REASON.sub("", sentence(certificate, claim)))
         for pattern, formula in _MATHS:
             text = pattern.sub(formula, text)
-        said.append(text.removesuffix(".") + _cite(NOT_PAPERS.get(claim.source, claim.source)))
-    if said:
-        first = f"For the family {allowing_breaks(spec)}: {'. '.join(said)}"
+        sentences.append(text.removesuffix(".") + _cite(NOT_PAPERS.get(claim.source, claim.source)))
+    if sentences:
+        first = f"For the family {allowing_breaks(spec)}: {'. '.join(sentences)}"
     else:
         first = f"For the family {allowing_breaks(spec)}, the method {_TRIVIAL} nor that it is hard"
     scope = _SCOPE if any(c.quantity.endswith(("-queries", "-success")) for c in about) else ""
@@ -70,7 +73,7 @@ def _quoted(certificate: "Certificate", about: "Iterable[Claim]", cited: "Iterab
 
 
 def _cite(source: str) -> str:
-    """Cite a paper; what is ours is cited once, at the end."""
+    """Cite a paper; empty for our own results, which are cited once at the end."""
     return "" if source in NOT_PAPERS.values() else f" (after \\cite{{{source}}})"
 
 

@@ -35,15 +35,15 @@ _SDA = (
     "every set of N/q members or more has average |correlation| at most gamma, over all ordered "
     "pairs of the set, those of a member with itself included; 0 if there is no such q"
 )
-_EVERY = "over all ordered pairs, of one with itself too"
+_ALL_PAIRS = "over all ordered pairs, of one with itself too"
 _HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
-_SHOWN = "{n} uniform signs; with probability 1/2 the label shows {g}"
+_LABEL = "{n} uniform signs; with probability 1/2 the label shows {g}"
 _GAME = "all of one random member,"
-_COINS = "its mean if labels are random with the same mean"
+_CHANCE = "its mean if labels are random with the same mean"
 
 
 def conditions(certificate: "Certificate") -> str:
-    """Say what a certificate is about in four lines: members, examples, oracle, scope.
+    """Describe the terms of a certificate in four lines: members, examples, oracle, scope.
 
     >>> import hardness
     >>> conditions(hardness.certify("parity:d=8,m=3")).partition(chr(10))[0]
@@ -68,9 +68,9 @@ def _of_hidden_sets(problem: HiddenSets) -> tuple[str, str, str]:
     g = f"g(h), h the number of signs of S that are -1, g(0..{problem.m}) = {values}"
     if problem.noise:
         g += f"; noise reflects it in the middle of its range with probability {problem.noise}"
-    shown, layer, added = _SHOWN.format(n=problem.n, g=g), _HEADS, ""
+    label, layer, added = _LABEL.format(n=problem.n, g=g), _HEADS, ""
     if problem.view:
-        shown += (
+        label += (
             "; the same function of the point is added to the labels of all members, and perhaps "
             "noise, neither of which depends on S"
         )
@@ -78,7 +78,7 @@ def _of_hidden_sets(problem: HiddenSets) -> tuple[str, str, str]:
         added = "This baseline also knows what is added. "
     return (
         f"the {problem.m}-subsets S of {problem.n} coordinates, uniformly distributed.",
-        f"{shown}. {layer}.",
+        f"{label}. {layer}.",
         f"{_SIGN if problem.parity else _FAMILY}{added}"
         "Correlations, SQ-DIM and SDA are of g less its mean. ",
     )
@@ -120,11 +120,11 @@ def _of_residues(problem: Residues, labels: str) -> tuple[str, str, str]:
 
 
 def _of_directions(problem: Directions) -> tuple[str, str, str]:
-    shown = f"s(u), of values -1 and +1, whose sign noise flips with probability {problem.noise}"
+    label = f"s(u), of values -1 and +1, whose sign noise flips with probability {problem.noise}"
     return (
         f"the unit vectors w of {problem.n} dimensions, uniformly distributed.",
         f"{problem.n} numbers of the point, whose inner product u with w is standard normal; the "
-        f"label shows {shown}. The squared Hermite coefficients of s of degree below {problem.m} "
+        f"label shows {label}. The squared Hermite coefficients of s of degree below {problem.m} "
         f"are at most {', '.join(map(short, problem.low_at_most))}.",
         _FAMILY,
     )
@@ -132,15 +132,15 @@ def _of_directions(problem: Directions) -> tuple[str, str, str]:
 
 def _of_functions(problem: Functions) -> tuple[str, str, str]:
     two = problem.levels == 2
-    what = "with the values -1 and +1, by their tables" if two else "by their tables"
+    tables = "with the values -1 and +1, by their tables" if two else "by their tables"
     if not two:
         less = ", each less the mean of all" if problem.centred else ""
-        what += f"{less}, scaled to norm 1"
+        tables += f"{less}, scaled to norm 1"
     risk = _FAMILY
     if two and problem.centred:
         risk += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
     return (
-        f"{len(problem.tables)} functions of {problem.n} uniform signs {what}, uniformly "
+        f"{len(problem.tables)} functions of {problem.n} uniform signs {tables}, uniformly "
         "distributed.",
         "a point of these signs, uniform, and the member's value there.",
         risk,
@@ -148,17 +148,17 @@ def _of_functions(problem: Functions) -> tuple[str, str, str]:
 
 
 def _probabilities(law: Mapping[int, int]) -> str:
-    """Write how likely numbers are: the problem has it all, the text the largest."""
+    """Write the largest probability of a distribution; the problem has all of them."""
     largest = Fraction(max(law.values()), sum(law.values()))
     return f"the probabilities of the problem, the largest {short(largest, up=True)}"
 
 
 def sentence(certificate: "Certificate", claim: "Claim") -> str:
-    """Say what a claim says.
+    """Write a claim as a sentence, without a full stop.
 
     >>> import hardness
-    >>> made = hardness.certify("parity:d=8,m=3")
-    >>> sentence(made, made["sq-dimension"])
+    >>> certificate = hardness.certify("parity:d=8,m=3")
+    >>> sentence(certificate, certificate["sq-dimension"])
     'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35, all members'
     """
     return _SENTENCES[claim.quantity](certificate, claim)
@@ -168,7 +168,7 @@ def sentence(certificate: "Certificate", claim: "Claim") -> str:
 
 
 def _between(low: Fraction, high: Fraction) -> str:
-    """Write the two ends of a number."""
+    """Write a number that is known to be between two ends."""
     return short(low) if low == high else f"between {short(low)} and {short(high, up=True)}"
 
 
@@ -195,7 +195,7 @@ def _spectral(quantity: str) -> Callable[..., str]:
 
 def _average(certificate: "Certificate", claim: "Claim") -> str:
     if certificate.problem["kind"] != "functions":
-        return _spectral(f"The average correlation {_EVERY}")(certificate, claim)
+        return _spectral(f"The average correlation {_ALL_PAIRS}")(certificate, claim)
     least = "" if claim.value == claim.upper else "at most "
     return (
         "The average of |correlation| over all ordered pairs of members, of one with itself "
@@ -247,7 +247,7 @@ def _sda(certificate: "Certificate", claim: "Claim") -> str:
 
 
 def _goal(terms: Mapping[str, Any]) -> str:
-    """Write what a learner has to reach."""
+    """Write the risk and the probability that a learner has to reach."""
     risk, success = Fraction(terms["risk"]), Fraction(terms["success"])
     return (
         f"to reach relative risk {short(risk)} with probability {short(success, up=True)} over a "
@@ -256,7 +256,7 @@ def _goal(terms: Mapping[str, Any]) -> str:
 
 
 def _weighed(claim: "Claim") -> str:
-    """Write how many members are needed, if they are not all as likely."""
+    """Write how many members are needed, if they are not uniformly distributed."""
     if "T" not in claim.numbers:
         return ""
     needed = short(claim.numbers["T"])
@@ -366,20 +366,20 @@ def _low_degree(certificate: "Certificate", claim: "Claim") -> str:
     what = f"{reach}{kind} and what labels show of S"
     if terms.get("examples") == "any":
         return (
-            f"{what}: over any number of examples, {_GAME} the mean of each is {_COINS}; no "
+            f"{what}: over any number of examples, {_GAME} the mean of each is {_CHANCE}; no "
             "other tests are meant"
         )
     if claim.quantity.startswith("low-degree-advantage"):
         root = short(claim.value, up=True)
         return (
             f"{what}: the mean of one over {_counted(Fraction(terms['examples']))}, {_GAME} "
-            f"differs from {_COINS} by at most the root of {root}, the squared advantage, times "
+            f"differs from {_CHANCE} by at most the root of {root}, the squared advantage, times "
             f"its deviation there{', which one attains' if root == written(claim.value) else ''}; "
             f"no other tests are meant{'; vacuous' if claim.value >= 1 else ''}"
         )
     return (
         f"{what}: at least {_counted(claim.value)}, {_GAME} {'are' if claim.value > 1 else 'is'} "
-        f"needed for the mean of one to differ from {_COINS} by its deviation there; no other "
+        f"needed for the mean of one to differ from {_CHANCE} by its deviation there; no other "
         f"tests are meant{'; vacuous' if claim.value == 1 else ''}"
     )
 
@@ -419,7 +419,7 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "average-correlation": _average,
     "operator-norm": _spectral("The largest Gram eigenvalue"),
     "second-eigenvalue": _spectral("The largest Gram eigenvalue less the mean of all"),
-    "cross-predictability": _spectral(f"The average squared correlation {_EVERY}"),
+    "cross-predictability": _spectral(f"The average squared correlation {_ALL_PAIRS}"),
     "orthogonal-members": _orthogonal,
     "operator-norm-at-most": _operator(""),
     "second-eigenvalue-at-most": _operator(", less the mean of all"),

@@ -1,4 +1,4 @@
-"""A comparison in words: its table, how costs grow, learners two by two; for terminal and page."""
+"""A comparison in words: its table, the growth of costs, and the scope of the bounds."""
 
 import textwrap
 from typing import TYPE_CHECKING
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from hardness.bounds import BoundParameters
     from hardness.runs.least import Least
 
-ASKER = {
+LEARNER_OF = {
     "stat-queries": "a statistical-query learner",
     "csq-queries": "a learner by correlational queries",
 }
-WORST = "answers may be any numbers within the tolerance"
+ANY_ANSWERS = "answers may be any numbers within the tolerance"
 _BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
 def comparison_words(comparison: Comparison) -> str:
-    """Write a comparison: its table, how costs grow, and learners two by two."""
+    """Write a comparison: its table, the terms and scope of the bounds, and the growth of costs."""
     names = dict(zip(comparison.learner_names, comparison.learners, strict=True))
     parts = [comparison_table(comparison)]
     if comparison.certificates:
@@ -39,52 +39,51 @@ def comparison_words(comparison: Comparison) -> str:
 
 
 def goal(terms: "BoundParameters", request: str = "stat-queries") -> str:
-    """Say what certified bounds are about: risk, success, the oracle and its tolerance.
+    """Write the terms of certified bounds: risk, success, the oracle and its tolerance.
 
-    request: the quantity of the bound on queries, empty where there is none.
+    request: the quantity of the bound on queries, empty if there is none.
 
     >>> from hardness.bounds import BoundParameters
     >>> goal(BoundParameters(), "")
     'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
     """
-    needed = [f"queries of {ASKER[request]}, where {WORST} tau = {terms.tau}"] if request else []
-    needed += ["labels, of any learner"]
+    needed = ["labels, of any learner"]
+    if request:
+        queries = f"queries of {LEARNER_OF[request]}, where {ANY_ANSWERS} tau = {terms.tau}"
+        needed.insert(0, queries)
     about = f"relative risk {terms.risk} with probability {terms.success}"
     return f"Certified is what {about} needs: {'; '.join(needed)}."
 
 
 def short_name(comparison: "Comparison | Least", learner: str) -> str:
-    """Shorten a learner's canonical name to what was asked for, as "student" or "student:rate=1".
-
-    The canonical name stays in the results.
-    """
+    """Return a learner's name as the user wrote it, from its canonical name in the results."""
     return dict(zip(comparison.learner_names, comparison.learners, strict=True))[learner]
 
 
 def bounds_table(comparison: Comparison) -> str:
-    """Write what is certified, size by size: the quantities that are claimed at every size."""
-    found = {name: values for name in _BOUNDS if (values := comparison.bounds(name))}
+    """Write a table of the quantities that are certified at every size."""
+    certified = {name: values for name in _BOUNDS if (values := comparison.bounds(name))}
     rows = [
         [
             f"{comparison.parameter}={write(value)}",
-            *(bound(name, values[i]) for name, values in found.items()),
+            *(bound(name, values[i]) for name, values in certified.items()),
         ]
         for i, value in enumerate(comparison.values)
     ]
-    return table(["size", *found], rows)
+    return table(["size", *certified], rows)
 
 
 def comparison_table(comparison: Comparison) -> str:
-    """Write what is certified, size by size, and each learner below; bounds alone without any."""
+    """Write a table of certified bounds and learners, size by size; without learners, of bounds."""
     if not comparison.learners:
         return bounds_table(comparison)
     rows = []
-    valued = any(cell.values for cell in comparison.cells)  # a column where any were asked
+    valued = any(cell.values for cell in comparison.cells)  # whether there is a column of values
     for size, certified, cells in comparison.by_size():
         row = [size, *[""] * (6 + valued)]
         if certified:
-            *asked, floor = (bound(name, value) for name, value in certified.items())
-            at_least = [f"{size}: at least", "", asked[0] if asked else "-", floor]
+            *queries, floor = (bound(name, value) for name, value in certified.items())
+            at_least = [f"{size}: at least", "", queries[0] if queries else "-", floor]
             row = [*at_least, *[""] * (2 + valued), "certified"]
         rows.append(row)
         for cell in cells:
@@ -104,7 +103,7 @@ def comparison_table(comparison: Comparison) -> str:
     return table([*header, "seconds", "risk", "outcome"], rows)
 
 
-# How costs grow.
+# Growth of costs.
 
 NOTE = (
     "Exponents are fitted to the sizes run and say nothing about larger ones. A cost above its "
@@ -116,13 +115,13 @@ HEADER = ("learner", "cost", "sizes", "power law", "certified")
 
 
 def scaling_words(comparison: "Comparison | Least") -> str:
-    """Write the fitted growth, what was left out, and the certified growth.
+    """Write the fitted growth, the sizes that were left out, and the certified growth.
 
-    Below five sizes there is nothing to say, and the text is empty.
+    The text is empty below five sizes.
     """
     if len(comparison.values) < LEAST_SIZES:
         return ""
-    found = comparison.scaling
+    scaling = comparison.scaling
     values = [write(value) for value in comparison.values if value is not None]
     sizes = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]
     rows = fit_rows(comparison)
@@ -136,15 +135,15 @@ def scaling_words(comparison: "Comparison | Least") -> str:
         lines += [table(HEADER, rows)]
     missing = left_out(comparison)
     lines += ["", *missing] if missing else []
-    if found.certified:
-        lines += ["", "certified numbers over all sizes run", "", _certified_table(found)]
-    if found.certified or rows:
+    if scaling.certified:
+        lines += ["", "certified numbers over all sizes run", "", _certified_table(scaling)]
+    if scaling.certified or rows:
         lines += ["", textwrap.fill(NOTE, 80)]
     return "\n".join(lines)
 
 
 def fit_rows(comparison: "Comparison | Least") -> list[tuple[str, ...]]:
-    """Lay fits out under `HEADER`: the exponent with its interval, and the certified one."""
+    """Return the rows of the table of fits, with the columns of `HEADER`."""
     return [
         (
             short_name(comparison, fit.learner),
@@ -159,8 +158,8 @@ def fit_rows(comparison: "Comparison | Least") -> list[tuple[str, ...]]:
 
 
 def left_out(comparison: "Comparison | Least") -> list[str]:
-    """Say what was not fitted, and which sizes were left out of what was."""
-    lines: dict[str, None] = {}  # each once, whatever the cost
+    """Say which learners have no fit, and which sizes were left out of the other fits."""
+    lines: dict[str, None] = {}  # the same line for several costs is written once
     for fit in comparison.scaling.fits:
         name = short_name(comparison, fit.learner)
         if fit.no_fit:
@@ -176,18 +175,18 @@ def left_out(comparison: "Comparison | Least") -> list[str]:
 def _certified_table(scaling: Scaling) -> str:
     rows = [
         [
-            one.quantity,
-            power(scaling.parameter, one.exponent),
-            _ends(one),
-            ", ".join(write(v) for v in one.vacuous) or "-",
+            growth.quantity,
+            power(scaling.parameter, growth.exponent),
+            _ends(growth),
+            ", ".join(write(v) for v in growth.vacuous) or "-",
         ]
-        for one in scaling.certified
+        for growth in scaling.certified
     ]
     return table(("quantity", "power law", "first, last slope", "vacuous at"), rows)
 
 
 def _ends(growth: CertifiedGrowth) -> str:
-    """Write the slopes from the first size to the next, and from the last but one to the last."""
+    """Write the first slope, between the two smallest sizes, and the last."""
     return (
         f"{_short(growth.steps[0].slope)}, {_short(growth.steps[-1].slope)}"
         if growth.steps
@@ -196,7 +195,7 @@ def _ends(growth: CertifiedGrowth) -> str:
 
 
 def power(parameter: str, exponent: float | None) -> str:
-    """Write a power of the parameter, or - where there is none.
+    """Write a power of the parameter, or "-" for no exponent.
 
     >>> power("d", 3.14159), power("d", -1e-9), power("d", None)
     ('d^3.14', 'd^0.00', '-')

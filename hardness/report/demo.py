@@ -1,4 +1,4 @@
-"""What the demo made, and the words it is told in."""
+"""The result of the demo, and its words."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from hardness.bounds import Certificate, Verification
 from hardness.learners.mlp import Mlp
 from hardness.learners.student import Student
-from hardness.report.charts.runs import SEEN
+from hardness.report.charts.runs import VIEW_WORDS
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
 from hardness.runs import Comparison, Least
@@ -18,14 +18,17 @@ from instances.result import Result
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Demo(Result):
-    """What the demo made, in which folder."""
+    """The results of the demo.
+
+    folder: where its files are. certified, verified: the specs as the demo wrote them.
+    """
 
     certificate: Certificate
     verification: Verification
     comparison: Comparison
     thresholds: tuple[Least, ...]
     folder: str
-    certified: str  # as it was asked
+    certified: str
     verified: str
 
     @property
@@ -36,18 +39,18 @@ class Demo(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its certificate, its verification and its runs."""
+        """Return certificate, verification, runs and thresholds as JSON."""
         return {
             "certificate": self.certificate.to_dict(),
             "verification": self.verification.to_dict(),
             "runs": [run.to_dict() for run in self.comparison.runs],
-            "thresholds": [one.to_dict() for one in self.thresholds],
+            "thresholds": [least.to_dict() for least in self.thresholds],
             "files": self.files,
         }
 
 
 def demo_words(demo: Demo) -> str:
-    """Write what the demo found."""
+    """Write the results of the demo."""
     sampled, comparison = demo.verification, demo.comparison
     gram, layer, largest = sampled.gram, sampled.layer, demo.comparison.values[-1]
     return "\n".join(
@@ -64,7 +67,7 @@ def demo_words(demo: Demo) -> str:
             "",
             "The bound on queries binds statistical-query learners: here the first one alone.",
             *(
-                f"{trained.method} from {SEEN[cell.view]} "
+                f"{trained.method} from {VIEW_WORDS[cell.view]} "
                 f"({short_name(comparison, cell.learner)}) solved {cell.solved} of {cell.runs} at "
                 f"{comparison.parameter}={write(largest)}."
                 for cell in comparison.cells
@@ -72,15 +75,19 @@ def demo_words(demo: Demo) -> str:
                 and isinstance(trained := parse_learner(cell.learner), Student | Mlp)
             ),
             "",
-            *(line for one in demo.thresholds for line in (_least(one), least_table(one), "")),
+            *(
+                line
+                for least in demo.thresholds
+                for line in (_threshold_heading(least), least_table(least), "")
+            ),
             f"written: {', '.join(demo.files)}",
         ]
     )
 
 
-def _least(thresholds: Least) -> str:
-    """Say what a table of thresholds counts, and what its learners see."""
-    sees = " or ".join(dict.fromkeys(SEEN[cell.view] for cell in thresholds.cells))
+def _threshold_heading(thresholds: Least) -> str:
+    """Write the heading of a table of thresholds: the unit, and what its learners see."""
+    sees = " or ".join(dict.fromkeys(VIEW_WORDS[cell.view] for cell in thresholds.cells))
     return (
         f"least {thresholds.unit} on {thresholds.spec}, median of {thresholds.seeds}; from {sees}"
     )

@@ -1,8 +1,8 @@
 """Tables in files and on stdout: CSV, LaTeX, Markdown, Parquet.
 
-CSV and Parquet are for programs and hold every column. LaTeX and Markdown are for readers: the
-rows that a result prints. Names of learners are names of files, so anybody's: none is a formula
-of a spreadsheet, a command of LaTeX or markup.
+CSV and Parquet are for programs and have every column. LaTeX and Markdown are for readers and have
+the rows that a result prints. A learner's name may be the name of any file. So texts are escaped,
+and none becomes a formula of a spreadsheet, a command of LaTeX or markup.
 """
 
 import json
@@ -37,22 +37,22 @@ _LATEX = str.maketrans(
     | {"\u221e": r"$\infty$", "\u2020": r"$\dagger$"}
     | {"\u2264": r"$\leq$", "\u2212": "$-$", "\u2026": r"\ldots{}", "\u2192": r"$\to$"}
 )
-_FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
-_LONG_TEXT = 24  # characters of a text that may stand in the caption alone
+_FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # characters pdfLaTeX lacks
+_LONG_TEXT = 24  # a longer text that is equal in all rows may be in the caption only
 _COMMA = re.compile(r",(?! )")
 _UNBROKEN = re.compile(r"\b([0-9a-f]{64}|\d{20,})\b")  # a SHA-256, or a long number
 _INDEX = re.compile(r"\b([A-Za-z])\\_(\w)\b(?!\.)")
 _VSTAT = "max(1/t, sqrt(p(1-p)/t))", r"$\max(1/t, \sqrt{p(1-p)/t})$"  # its tolerance
 _GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
-_PACKAGES = {  # by commands of theirs
+_PACKAGES = {  # by the commands that need them
     "amsmath": r"\\(binom|operatorname|begin\{cases\})",
     "array": r"\\arraybackslash",
     "booktabs": r"\\toprule",
     "graphicx": r"\\resizebox",
 }
-_LINE, _FILLED, _EM = 72, 18, 0.5  # characters of a line, of a text on several, and ems of each
-_LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
+_LINE, _FILLED, _EM = 72, 18, 0.5  # characters of a line, of a filled column, and ems of each
+_LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # a long number, written by its first digits
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
 _POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
 _GROWTH = re.compile(r"([A-Za-z])\^(-?\d+\.\d+)( \[-?[\d.]+, -?[\d.]+\])?")  # and its interval
@@ -65,7 +65,7 @@ _KEYS = re.compile(r"[A-Za-z0-9]+(?:, [A-Za-z0-9]+)*")
 
 
 def save(result: Result, path: Path, force: bool = False) -> None:
-    """Write a result in the format that the name says; raises UsageError, AlreadyExists."""
+    """Write a result in the format of the path's ending; raises UsageError, AlreadyExists."""
     form = ENDINGS.get(path.suffix.lower())
     if form is None:
         raise UsageError(f"a table's file must end in {', '.join(ENDINGS)}, got {path}")
@@ -73,7 +73,7 @@ def save(result: Result, path: Path, force: bool = False) -> None:
 
 
 def write(path: Path, form: Format, result: Result, force: bool = False) -> None:
-    """Write a result as a file: all of it as JSON, its table else; raises AlreadyExists."""
+    """Write a file: the whole result as JSON, or its table; raises AlreadyExists."""
     if form == "json":
         write_json(path, result.filed(), force=force)
     elif form == "parquet":
@@ -86,16 +86,16 @@ def write(path: Path, form: Format, result: Result, force: bool = False) -> None
 
 
 def text(form: Format, result: Result) -> str:
-    """Write the table of a result as text in one of the formats that are text.
+    """Return the table of a result in CSV, LaTeX or Markdown.
 
     >>> from instances.result import Answer
     >>> rows = [{"learner": "=1+1", "risk": Fraction(1, 4)}, {"learner": "a|b", "risk": None}]
-    >>> found = Answer(data={}, message="", rows=rows)
-    >>> print(text("csv", found), end="")
+    >>> answer = Answer(data={}, message="", rows=rows)
+    >>> print(text("csv", answer), end="")
     learner,risk
     '=1+1,0.25
     a|b,
-    >>> print(text("markdown", found), end="")
+    >>> print(text("markdown", answer), end="")
     | learner   | risk   |
     |-----------|--------|
     | =1+1      | 1/4    |
@@ -117,7 +117,7 @@ def text(form: Format, result: Result) -> str:
 
 
 def cell(value: Any) -> Any:
-    """Write a value for CSV: a text that a spreadsheet takes for a formula begins with '.
+    """Convert a value for CSV; a text that a spreadsheet would take for a formula gets a leading '.
 
     >>> cell("=1+1.py:Mine"), cell("-1/7"), cell(-1.5), cell(None), cell(True)
     ("'=1+1.py:Mine", '-1/7', -1.5, '', 'true')
@@ -132,14 +132,14 @@ def cell(value: Any) -> Any:
 
 
 def _rows(result: Result) -> "DataFrame":
-    """Make a DataFrame of the rows that a result prints, whose values stay as they are."""
+    """Make a DataFrame of the rows that a result prints, with their values unchanged."""
     import pandas as pd
 
     return pd.DataFrame([dict(row) for row in result._rows()], dtype=object)
 
 
 def _value(value: Any) -> Any:
-    """Give a value of a DataFrame as one that any file holds."""
+    """Convert a value of a DataFrame to one that every file format can store."""
     import pandas as pd
 
     if isinstance(value, Mapping | list | tuple):
@@ -152,7 +152,7 @@ def _value(value: Any) -> Any:
 
 
 def _stored(table: "DataFrame") -> "DataFrame":
-    """Give columns of objects one type each: text where an integer is beyond 64 bits."""
+    """Convert columns of objects to one type each: text if an integer is beyond 64 bits."""
     stored = {}
     for name in table:
         values = [_value(value) for value in table[name]]
@@ -163,12 +163,12 @@ def _stored(table: "DataFrame") -> "DataFrame":
 
 
 def _latex(table: "DataFrame", caption: str) -> str:
-    """Write a tabular with the rules of booktabs, in a table where it has a caption.
+    """Write a tabular with the rules of booktabs, within a table if there is a caption.
 
-    pandas writes it: cells hold formulas, and the booktabs of tabulate escapes what they hold.
-    A long text that is the same in every row, as a spec, and stands in the caption is left out, and
-    so are columns of formulas that stand below.
-    Texts stand on several lines where the columns would be wider than a page.
+    It is written by pandas, since tabulate would escape the formulas in cells. A column with the
+    same long text in every row, as a spec, is left out if the caption has this text, and so are
+    columns of formulas, which are displayed below. Texts are broken into several lines if the
+    columns would be wider than a page.
     """
     import pandas as pd
 
@@ -192,7 +192,7 @@ def _latex(table: "DataFrame", caption: str) -> str:
 
 
 def _aligned(cells: Mapping[str, Sequence[str]], latex: Mapping[str, Sequence[str]]) -> list[str]:
-    """Align columns: numbers to the right; long texts are filled where a line is too short."""
+    """Return the alignment of each column: numbers right, and long texts filled if needed."""
     widths = {name: max(map(len, column)) for name, column in cells.items()}
     long = [n for n, w in widths.items() if w > _FILLED and not any("$" in v for v in latex[n])]
     room = _LINE - 2 * len(widths) - sum(w for n, w in widths.items() if n not in long)
@@ -206,7 +206,7 @@ def _aligned(cells: Mapping[str, Sequence[str]], latex: Mapping[str, Sequence[st
 
 
 def allowing_breaks(text: str) -> str:
-    """Write a text in LaTeX, whose specs may be broken after a comma; `code` as it stands.
+    """Write a text in LaTeX, in which specs may be broken after a comma and `code` is typewriter.
 
     >>> allowing_breaks("d=8,m=3 at tau = 1/10 of `tau_1.py`")
     'd=8,\\\\allowbreak m=3 at $\\\\tau$ = 1/10 of \\\\texttt{tau\\\\_1.py}'
@@ -227,7 +227,7 @@ def _in_parts(digits: re.Match[str]) -> str:
 
 
 def _latex_cell(value: Any, text: str) -> str:
-    """Write a value in LaTeX, whose text for readers is given."""
+    """Write a value in LaTeX; text: the value as readers see it."""
     if isinstance(value, Math):
         return f"${value.latex}$"
     cited = isinstance(value, Cited) and _KEYS.fullmatch(text)
@@ -235,7 +235,7 @@ def _latex_cell(value: Any, text: str) -> str:
 
 
 def _typeset(text: str) -> str:
-    """Write a number's first digits and a power in formulas; escape what LaTeX reads as a command.
+    """Write long numbers and powers as formulas, and escape the characters of LaTeX commands.
 
     >>> _typeset("1.55098...e43 (44 digits)"), _typeset("2^20.9")
     ('$1.55098\\\\ldots\\\\times10^{43}$', '$2^{20.9}$')
@@ -253,7 +253,7 @@ def _typeset(text: str) -> str:
 
 
 def _readable(value: Any) -> str:
-    """Write a value for a reader on one line: - for nothing, a long number by its first digits.
+    """Write a value for readers on one line: "-" for None, a long number by its first digits.
 
     >>> _readable(None), _readable(0.123456), _readable(True), _readable(10**50)
     ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')

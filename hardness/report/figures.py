@@ -1,7 +1,7 @@
-"""The figures of `hardness figure`: what each shows, what it is drawn from, who draws it.
+"""The figures of `hardness figure`: what each shows, its source, and the functions that draw it.
 
-A new figure NAME is an entry of `FIGURES`: a function from a result to its tidy rows under a small
-head, and a function that draws these. Both stand in one module of `charts`.
+A figure NAME is an entry of `FIGURES` with two functions in one module of `charts`. The first makes
+a small head and tidy rows from a result, the second draws them.
 """
 
 import json
@@ -20,49 +20,50 @@ if TYPE_CHECKING:
 
 Data = dict[str, Any]
 _CHARTS, _STORED = "hardness.report.charts.", "hardness.report.stored:"
-# What goes wrong with fields of a file that are missing, or not what they should be.
-_NOT_WHOLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+# Errors that missing or wrong fields of a file cause.
+_FIELD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """What a figure is drawn from.
 
-    made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
-    sweep the runs that are chosen. kind: the class of the result that will do as well. store:
-    whether runs of a sweep will do. members: whether functions of a file and layers in
-    a folder will do in the place of a SPEC. Names are MODULE:NAME, imported where they are used.
+    command: writes the file or folder; empty if the figure is drawn from a SPEC. read: the function
+    that reads it. kind: the class of a result that may be given instead. store: whether runs of a
+    sweep may be given. members: whether functions of a file and layers in a folder may be given
+    instead of a SPEC. Functions and classes are named MODULE:NAME, and imported when needed.
     """
 
-    made: str = ""
+    command: str = ""
     read: str = "instances.disk:read_json"
     kind: str = ""
     store: bool = False
     members: bool = False
 
 
-_RESULT = "instances.result:Result"  # of which the JSON is taken
+_RESULT = "instances.result:Result"  # any result: the figure is drawn from its JSON
 SPEC, MEMBERS = Source(), Source(members=True)
 COMPARE = Source(
-    made="compare ... --out DIR", read=_STORED + "comparison_of",
+    command="compare ... --out DIR", read=_STORED + "comparison_of",
     kind="hardness.runs:Comparison", store=True,
 )  # fmt: skip
-LEAST = Source(
-    made="least SPEC ... --out DIR", read=_STORED + "least_of",
+THRESHOLDS = Source(
+    command="least SPEC ... --out DIR", read=_STORED + "least_of",
     kind="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-PLANE = Source(made="sweep FILE --out FILE.db", read=_STORED + "phase_of", store=True)
-CURVES = Source(made="icl curves --out DIR", read=_STORED + "study_of", kind=_RESULT)
-STEPS = Source(made="icl steps --out DIR", read=_STORED + "study_of", kind=_RESULT)
-GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", kind=_RESULT)
-STAGED = Source(made="learn staged SPEC --out FILE", kind=_RESULT)
+PLANE = Source(command="sweep FILE --out FILE.db", read=_STORED + "phase_of", store=True)
+CURVES = Source(command="icl curves --out DIR", read=_STORED + "study_of", kind=_RESULT)
+STEPS = Source(command="icl steps --out DIR", read=_STORED + "study_of", kind=_RESULT)
+GRID = Source(command="estimate SPEC --over ... --over ... --out FILE", kind=_RESULT)
+STAGED = Source(command="learn staged SPEC --out FILE", kind=_RESULT)
 
 
 @dataclass(frozen=True)
 class Entry:
     """A figure: what it shows, its source, and its module of `charts`.
 
-    The module has a function NAME_rows, of what it is drawn from, and NAME, which draws these.
+    rows_by, drawn_by: the functions of the module that make its rows from the source, and draw
+    them.
     """
 
     shows: str
@@ -73,21 +74,22 @@ class Entry:
 
     @property
     def takes(self) -> str:
-        """Say what stands in the place of SOURCE.
+        """A description of the argument SOURCE of this figure.
 
         >>> FIGURES["sda"].takes, FIGURES["stages"].takes
         ('a SPEC', 'what `hardness learn staged SPEC --out FILE` writes')
         """
-        return f"what `hardness {self.source.made}` writes" if self.source.made else "a SPEC"
+        command = self.source.command
+        return f"what `hardness {command}` writes" if command else "a SPEC"
 
     def rows(self, material: Any) -> Data:
-        """Give its data: a small head, and rows. material: one thing, or a tuple of several."""
-        every = material if isinstance(material, tuple) else (material,)
-        data: Data = resolve_name(f"{_CHARTS}{self.module}:{self.rows_by}")(*every)
+        """Make its data, a small head and rows; material: what was read, or a tuple of several."""
+        parts = material if isinstance(material, tuple) else (material,)
+        data: Data = resolve_name(f"{_CHARTS}{self.module}:{self.rows_by}")(*parts)
         return data
 
     def draw(self, data: Data, *, ax: Any = None, width: float | None = None) -> "CaptionedFigure":
-        """Draw its data, into axes of the caller's or a new figure of a width in inches."""
+        """Draw its data, into the caller's axes or a new figure of a width in inches."""
         figure: CaptionedFigure = resolve_name(f"{_CHARTS}{self.module}:{self.drawn_by}")(
             data, ax=ax, width=width
         )
@@ -98,7 +100,7 @@ FIGURES: dict[str, Entry] = {
     "both-sides": Entry("costs of learners next to certified bounds",
         COMPARE, "runs", "both_sides_rows", "both_sides"),
     "least": Entry("fewest examples or queries of learners next to certified bounds",
-        LEAST, "runs", "least_rows", "least"),
+        THRESHOLDS, "runs", "least_rows", "least"),
     "phase": Entry("where learners solve, over two parameters, with certified bounds",
         PLANE, "phase", "phase_rows", "phase"),
     "scaling": Entry("costs with fitted power laws",
@@ -123,21 +125,21 @@ FIGURES: dict[str, Entry] = {
 
 
 def listed() -> str:
-    """List the figures in words: what each shows, by what it is drawn from."""
+    """List the figures and what each shows, grouped by their source."""
     lines = ["hardness figure NAME SOURCE --out FILE.svg, .pdf or .png", ""]
     heads = {False: "a SPEC", True: "the file or folder that a command wrote"}
     for of_file, head in heads.items():
-        made_by = {name: entry.source.made for name, entry in FIGURES.items()}
+        commands = {name: entry.source.command for name, entry in FIGURES.items()}
         lines.append(f"SOURCE is {head}:")
-        for made in dict.fromkeys(made for made in made_by.values() if bool(made) is of_file):
-            lines += [f"  `hardness {made}`"] if made else []
-            names = [name for name in FIGURES if made_by[name] == made]
+        for command in dict.fromkeys(c for c in commands.values() if bool(c) is of_file):
+            lines += [f"  `hardness {command}`"] if command else []
+            names = [name for name in FIGURES if commands[name] == command]
             lines += [f"    {name:13} {FIGURES[name].shows}" for name in names]
         lines.append("")
     return "\n".join(lines).rstrip()
 
 
-def known(name: str) -> Entry:
+def figure_named(name: str) -> Entry:
     """Return the figure of a name; raises UsageError with the nearest name."""
     if name not in FIGURES:
         raise unknown("figure", name, list(FIGURES))
@@ -146,7 +148,7 @@ def known(name: str) -> Entry:
 
 def draw(name: str, data: Data, *, ax: Any = None, width: float | None = None) -> "CaptionedFigure":
     """Draw the figure of a name from its data; raises as its function does."""
-    return known(name).draw(data, ax=ax, width=width)
+    return figure_named(name).draw(data, ax=ax, width=width)
 
 
 def rows_of(
@@ -169,9 +171,9 @@ def rows_of(
     from hardness.runs.cache import is_cache
     from hardness.runs.results import Runs
 
-    if isinstance(source, Runs) and source.source:  # of a file, as `read_runs` gives them
+    if isinstance(source, Runs) and source.source:  # returned by `read_runs`
         source = Path(source.source)
-    figure, of_store = known(name), isinstance(source, Path) and is_cache(source)
+    figure, of_store = figure_named(name), isinstance(source, Path) and is_cache(source)
     if of_store and not figure.source.store:
         drawn = ", ".join(key for key, entry in FIGURES.items() if entry.source.store)
         raise UsageError(
@@ -184,7 +186,7 @@ def rows_of(
         return figure.rows(_material(name, figure, source))
     if not source.exists():
         raise UsageError(f"no such file: {source}: figure {name} needs {figure.takes}")
-    if not figure.source.made:
+    if not figure.source.command:
         raise UsageError(
             f"figure {name} is of a SPEC or path.py:Name, not of a file such as a certificate: "
             f"give what `certify` was given, not {source}"
@@ -195,7 +197,7 @@ def rows_of(
         return figure.rows(material)
     except (UsageError, DamagedFile) as error:
         raise type(error)(f"{source}: {error}") from error
-    except _NOT_WHOLE as error:
+    except _FIELD_ERRORS as error:
         if not isinstance(material, dict):
             raise
         raise DamagedFile(
@@ -205,7 +207,7 @@ def rows_of(
 
 
 def _material(name: str, figure: Entry, source: Any) -> Any:
-    """What its rows are made of, from a family, its members or what a function gave back."""
+    """Return what the rows of a figure are made from, given a family, members or a result."""
     if isinstance(source, Result):
         kind = figure.source.kind
         if not kind or not isinstance(source, resolve_name(kind)):

@@ -11,26 +11,26 @@ from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table, wrap
 from instances.numbers import outward
 
-FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
-SHOWN = 4  # residual polynomials
+FREE_WEIGHTS = {"q": "Q alone (P = 0)", "both": "P and Q"}
+MOST_POLYNOMIALS = 4  # residual polynomials that are written or drawn
 CURVES = get_args(Name)
-_LONG = 24  # characters of a fraction that is still worth reading
+_LONG = 24  # most characters of a fraction that is written exactly
 
 
 def words(study: Study) -> str:
-    """Write what a study found."""
+    """Write the results of a study."""
     return "\n".join(_WORDS[type(study)](study))
 
 
 def _optimum(optimum: Optimum) -> list[str]:
-    """The optimum of one layer, and the evidence for it."""
+    """Write the optimum of one layer, and the evidence for it."""
     exact = optimum.exact
     known = " (closed form, float64)"
     if exact and len(exact) <= _LONG:
         known = f" = {exact} (exact)" if "/" in exact else " (exact)"
     minimum, here = (
         optimum.numerical,
-        next(one for one in optimum.curve if one.n == optimum.n).bayes,
+        next(point for point in optimum.curve if point.n == optimum.n).bayes,
     )
     given = optimum.integrated
     how = f"{here.samples} prompts" if here.mean else "exact: n >= d, no noise"
@@ -54,8 +54,8 @@ def _step(optimum: Optimum) -> str:
     multiplier = optimum.exact_multiplier
     if multiplier is not None and len(multiplier) <= _LONG:
         return f"A* = {multiplier} sigma^-1 (exact): one preconditioned gradient step"
-    every = [each.multiplier for each in optimum.directions]
-    text = f"A* sigma is {min(every):.4g} to {max(every):.4g} over sigma's eigendirections"
+    values = [each.multiplier for each in optimum.directions]
+    text = f"A* sigma is {min(values):.4g} to {max(values):.4g} over sigma's eigendirections"
     if optimum.turned:
         return f"{text},\n            {100 * optimum.turned:.2g} % of A* off them"
     return text
@@ -70,7 +70,7 @@ def _z(sampled: Compared) -> str:
 
 
 def _exact(exact: Exact) -> list[str]:
-    """Losses by number of layers, the steps and scalars, and how each number is known."""
+    """Write losses by number of layers, steps and scalars, and how each number is known."""
 
     def sampled(solved: Solved) -> str:
         return f"{solved.sampled:.4g} ({solved.error:.1g})"
@@ -89,9 +89,9 @@ def _exact(exact: Exact) -> list[str]:
     header = ["layers", "one step", "best steps", "sampled", "GD++", "sampled"]
     noise = f", noise {exact.noise:g}" if exact.noise else ""
     floor = "ridge regression, sampled" if exact.noise else "least squares: max(d - n, 0)"
-    sure = "where `*` stands, the best found: the best polynomial has no real roots"
-    if all(one.real for one in exact.best):
-        sure = "the minimum over all steps, by orthogonal polynomials"
+    minimum = "where `*` stands, the best found: the best polynomial has no real roots"
+    if all(best.real for best in exact.best):
+        minimum = "the minimum over all steps, by orthogonal polynomials"
     return [
         f"n={exact.n}, d={exact.d}{noise}, task = sigma^-1: predicting 0 has the loss "
         f"{exact.none:g},",
@@ -99,8 +99,8 @@ def _exact(exact: Exact) -> list[str]:
         "",
         table(header, [row(i, layers) for i, layers in enumerate(exact.layers)]),
         "",
-        f"best steps: {sure}",
-        *[f"  {len(one.steps)}: {listed(one.steps)}" for one in exact.best[:SHOWN]],
+        f"best steps: {minimum}",
+        *[f"  {len(best.steps)}: {listed(best.steps)}" for best in exact.best[:MOST_POLYNOMIALS]],
         "GD++: best scalars found, no proof that there are none better",
         *[f"  {len(one.q)}: p {listed(one.p)}; q {listed(one.q)}" for one in exact.plusplus],
         "",
@@ -113,7 +113,7 @@ def _exact(exact: Exact) -> list[str]:
 
 
 def _train(trained: Trained) -> list[str]:
-    """What training found, how it compares with the scalar solution, how each is known."""
+    """Write the result of training, compared with the scalar solution, and how each is known."""
     loss, known, rare = trained.loss, trained.reference, trained.rare
     low, high = loss.interval
     reference = ["reference  no reference: nothing exact is known for this law and depth"]
@@ -130,7 +130,7 @@ def _train(trained: Trained) -> list[str]:
     return [
         f"prompts    d = {trained.d}, n = {trained.n}, noise {trained.noise:g}; who predicts 0 "
         f"loses {trained.power:.5g}",
-        f"trained    {count(trained.layers, 'layer')}, {FREE[trained.free]}, "
+        f"trained    {count(trained.layers, 'layer')}, {FREE_WEIGHTS[trained.free]}, "
         f"{'whitened' if trained.whiten else 'raw'} coordinates,",
         f"           L-BFGS on {trained.samples} fixed Gram matrices, random start, seed "
         f"{trained.seed}",
@@ -153,7 +153,7 @@ def _train(trained: Trained) -> list[str]:
 
 
 def _verdict(trained: Trained) -> str:
-    """Return whether prompts that plain sampling does not meet carry the loss."""
+    """Say whether rare prompts, which plain sampling may miss, have much of the loss."""
     loss, rare = trained.loss, trained.rare
     gap = rare.value - loss.value
     if rare.share > 0.1 and gap > loss.value:
@@ -164,7 +164,7 @@ def _verdict(trained: Trained) -> str:
 
 
 def _distances(trained: Trained) -> list[list[str]]:
-    """The last P moves tokens that no one reads: it is left out."""
+    """Return rows of distances by layer, without the last P, whose output is not used."""
 
     def cells(far: float, matrix: list[list[float]]) -> list[str]:
         return [f"{far:.3f}", f"{sum(row[i] for i, row in enumerate(matrix)) / len(matrix):.4g}"]
@@ -177,10 +177,10 @@ def _distances(trained: Trained) -> list[list[str]]:
 
 
 def _curves(curves: Curves) -> list[str]:
-    """The losses by depth, and how each is known."""
+    """Write the losses by depth, and how each is known."""
     depths = sorted({point.layers for point in curves.points})
-    points: dict[tuple[str, int], Point] = {(one.name, one.layers): one for one in curves.points}
-    shown = [name for name in CURVES if (name, depths[0]) in points]
+    points: dict[tuple[str, int], Point] = {(p.name, p.layers): p for p in curves.points}
+    present = [name for name in CURVES if (name, depths[0]) in points]
 
     def by_depth(title: str, names: Sequence[str], cell: Any) -> str:
         rows = [[name, *(cell(points[name, depth]) for depth in depths)] for name in names]
@@ -190,14 +190,14 @@ def _curves(curves: Curves) -> list[str]:
         return f"{point.loss:.4g}" if point.error is None else with_error(point.loss, point.error)
 
     known = "There is no reference: scalar curves are exact for task = sigma^-1 alone."
-    if "optimal steps" in shown:
+    if "optimal steps" in present:
         known = "Losses of steps and of the GD++ scalars that a search found are exact."
     last = {point.name: point.method for point in curves.points if point.rare}
     return [
         f"d = {curves.d}, n = {curves.n}, noise {curves.noise:g}; who predicts 0 loses "
         f"{curves.power:.5g}",
         "",
-        by_depth("loss by number of layers", shown, loss),
+        by_depth("loss by number of layers", present, loss),
         "",
         wrap(f"{known} Trained losses have the standard error of the last digits in brackets."),
         *(f"{name}: {method}" for name, method in last.items()),
@@ -232,8 +232,8 @@ def with_error(value: float, error: float) -> str:
     power = floor(log10(value)) if value < 1e-3 else 0
     digit, size = f"{error:.0e}".split("e")
     digits = max(0, power - int(size))
-    shown = digit if digits else f"{error:.0f}"
-    return f"{value / 10.0**power:.{digits}f}({shown})" + (f"e{power:03d}" if power else "")
+    bracket = digit if digits else f"{error:.0f}"
+    return f"{value / 10.0**power:.{digits}f}({bracket})" + (f"e{power:03d}" if power else "")
 
 
 _WORDS: dict[type[Study], Any] = {

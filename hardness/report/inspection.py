@@ -1,4 +1,4 @@
-"""What `inspect` says of a family and a layer, in words."""
+"""The result of `inspect` on a family and a layer, in words."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from instances.text import shortened
 
 
 def inspection_words(inspection: Inspection) -> str:
-    """Write what `inspect` says of a family and, where it is known, of its layer."""
+    """Write the facts about a family and, if it is known, about its layer."""
     facts = inspection.facts
     lines = [
         f"{key:20} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
@@ -36,8 +36,8 @@ def inspection_words(inspection: Inspection) -> str:
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:
-    """Write the conditions of the theorem about layers that can be learned."""
-    rows = [[named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
+    """Write the conditions of the learnability theorem [CL24], measured on a layer."""
+    rows = [[condition_name(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
     return "\n".join(
         [
             "Conditions under which such layers can be learned to a small error [CL24]:",
@@ -51,7 +51,7 @@ def fine_print_words(facts: dict[str, Any]) -> str:
     )
 
 
-def named(condition: dict[str, Any]) -> str:
-    """Name a condition with what it is of."""
-    of = {"theta": "Theta ", "w": "W ", "size": ""}[condition["of"]]
-    return f"{of}{condition['name']}"
+def condition_name(condition: dict[str, Any]) -> str:
+    """Return the name of a condition, with the matrix that it is about."""
+    matrix = {"theta": "Theta ", "w": "W ", "size": ""}[condition["of"]]
+    return f"{matrix}{condition['name']}"

@@ -1,7 +1,7 @@
-"""The page of a report: one static HTML file of what was asked, drawn, proved and run.
+"""The page of a report: one static HTML file with the request, figures, bounds and runs.
 
-No script stands in it: figures are SVG, tables are HTML. It works offline, follows the reader's
-choice of light or dark, and prints.
+It contains no scripts: figures are SVG, tables are HTML. It works offline, follows the reader's
+choice of light or dark, and can be printed.
 """
 
 import shlex
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     from hardness.report.style import CaptionedFigure
 
-MOST = 6  # figures of a kind: a page of more is neither read nor loaded in a moment
-_WIDTH = 4.6  # inches of a figure, which a telephone shows whole: two panels side by side
-RUNS = 1000  # rows of the table of runs
-_SIZES = 5  # of a fit that is worth a figure
-_EXACT = 2**53  # integers that are written digit by digit
+MOST_FIGURES = 6  # of a kind: a page with more would load slowly
+_WIDTH = 4.6  # inches of a figure with two panels side by side, which fits a telephone
+MOST_RUNS = 1000  # rows of the table of runs
+_LEAST_SIZES = 5  # of a fit that gets a figure
+_EXACT = 2**53  # integers below it are written with all digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,17 +61,17 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All that a page says.
+    """The content of a page.
 
     Attributes:
         title: of the page.
-        source: the file or folder that it is of.
-        lead: what was asked and how it ended, a sentence each.
+        source: the file or folder that it describes.
+        lead: sentences on the request and its result.
         parts: its sections in order.
-        runs: how many runs there are.
-        table: the first of these, a row each.
-        commands: what makes all of it again: each with what it makes.
-        versions: name and value: packages, machines, seeds.
+        runs: number of runs.
+        table: the first runs, a row each.
+        commands: pairs of a description and the command that makes it again.
+        versions: pairs of name and value: packages, machines, seeds.
     """
 
     title: str
@@ -85,7 +85,7 @@ class Page:
 
     @property
     def figures(self) -> int:
-        """How many figures stand in it."""
+        """The number of its figures."""
         return sum(part.figure is not None for part in self.parts)
 
 
@@ -95,19 +95,19 @@ def page_of(path: Path) -> Page:
     Raises:
         DamagedFile: for a file that holds none of these.
     """
-    found, source = read_runs(path), str(path)
+    result, source = read_runs(path), str(path)
     with damage(path):
-        if isinstance(found, Runs):
-            return _page_of_sweep(found, source)
-        if isinstance(found, Stress):
-            return page_of_stress(found, source)
-        if isinstance(found, Comparison):
-            return page_of_comparison(found, source, least_beside(path))
-        if isinstance(found, Least):
-            parts = list(_least_parts((found,), source))
-            commands = [("the same thresholds", least_command(found))]
-            page = _page(f"Thresholds of {found.spec}", source, (), parts, commands)
-            return replace(page, runs=int(found.to_frame()["runs"].sum()))
+        if isinstance(result, Runs):
+            return _page_of_sweep(result, source)
+        if isinstance(result, Stress):
+            return page_of_stress(result, source)
+        if isinstance(result, Comparison):
+            return page_of_comparison(result, source, least_beside(path))
+        if isinstance(result, Least):
+            parts = list(_least_parts((result,), source))
+            commands = [("the same thresholds", least_command(result))]
+            page = _page(f"Thresholds of {result.spec}", source, (), parts, commands)
+            return replace(page, runs=int(result.to_frame()["runs"].sum()))
     raise DamagedFile(
         f"{path} is no comparison, sweep, stress test or search of thresholds: of it `hardness "
         "report` prints a table, without --out"
@@ -117,7 +117,7 @@ def page_of(path: Path) -> Page:
 def page_of_comparison(
     comparison: Comparison, source: str = "results.json", thresholds: tuple[Least, ...] = ()
 ) -> Page:
-    """Make the page of a comparison, with thresholds beside it.
+    """Make the page of a comparison, and of thresholds if there are any.
 
     >>> from hardness.runs import compare
     >>> page = page_of_comparison(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2), "out")
@@ -132,7 +132,7 @@ def page_of_comparison(
 
 
 def page_of_stress(stress: Stress, source: str) -> Page:
-    """Make the page of a stress test: how far each learner came, and what is certified."""
+    """Make the page of a stress test: the levels that learners passed, and certified bounds."""
     name = stress.ladder.title
     part = Part(
         title=f"Levels of {name}",
@@ -151,12 +151,12 @@ def page_of_stress(stress: Stress, source: str) -> Page:
 def _page_of_sweep(runs: Runs, source: str) -> Page:
     lines = sorted(over_one(runs.runs), key=lambda line: len(line.comparison.values) < 2)
     planes = over_two(runs.runs)
-    parts = [part for line in lines[:MOST] for part in _line_parts(line, source)]
-    parts += _phase_parts(planes[:MOST], source)
-    hidden = max(0, len(lines) - MOST) + max(0, len(planes) - MOST)
+    parts = [part for line in lines[:MOST_FIGURES] for part in _line_parts(line, source)]
+    parts += _phase_parts(planes[:MOST_FIGURES], source)
+    hidden = max(0, len(lines) - MOST_FIGURES) + max(0, len(planes) - MOST_FIGURES)
     lead = [f"Not shown: {count(hidden, 'group')} of runs more, see --where."] if hidden else []
     lead += [] if runs.runs else ["There are no runs here."]
-    again = shlex.join(["hardness", "sweep", runs.asked or "SWEEP.toml", "--out", source])
+    again = shlex.join(["hardness", "sweep", runs.sweep_file or "SWEEP.toml", "--out", source])
     commands = [("the runs, from the file of the sweep", again)]
     return _page(runs.name or Path(source).name, source, runs.runs, parts, commands, lead)
 
@@ -176,20 +176,20 @@ def _page(
         lead=(*_counted(runs), *lead),
         parts=tuple(parts),
         runs=len(runs),
-        table=runs_table(runs[:RUNS]),
+        table=runs_table(runs[:MOST_RUNS]),
         commands=tuple(commands),
         versions=(*_versions(runs), *versions),
     )
 
 
 def _counted(runs: Sequence[Run]) -> Iterator[str]:
-    """Say how many runs solved their instances, of each learner."""
+    """Yield a sentence on the number of runs that solved their instance, if there are runs."""
     if not runs:
         return
     solved = Counter(run.learner for run in runs if run.solved)
-    every = Counter(run.learner for run in runs)
-    names = shown_names(every)
-    each = ", ".join(f"{names[name]} {solved[name]} of {n}" for name, n in every.items())
+    counts = Counter(run.learner for run in runs)
+    names = brief_names(counts)
+    each = ", ".join(f"{names[name]} {solved[name]} of {n}" for name, n in counts.items())
     yield (
         f"{sum(solved.values())} of {count(len(runs), 'run')} solved ({each}): the 95 % "
         f"interval of the relative risk lies below {SOLVED_BELOW}, within the budget."
@@ -197,7 +197,7 @@ def _counted(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _line_parts(line: Line, source: str) -> Iterator[Part]:
-    """Give the figure of both sides with the table of learners and bounds, and growth."""
+    """Yield the part of a line with its figure and table, and one of its growth if fitted."""
     comparison = line.comparison
     yield Part(
         title=line.title,
@@ -207,7 +207,7 @@ def _line_parts(line: Line, source: str) -> Iterator[Part]:
         table=frame(comparison._rows()),
         note="Costs and risks are medians over seeds; a bound is of the size in its row.",
     )
-    fitted = [fit for fit in comparison.scaling.fits if fit.law and len(fit.values) >= _SIZES]
+    fitted = [fit for fit in comparison.scaling.fits if fit.law and len(fit.values) >= _LEAST_SIZES]
     if fitted:
         yield Part(
             title=f"Growth on {line.title}",
@@ -217,12 +217,11 @@ def _line_parts(line: Line, source: str) -> Iterator[Part]:
 
 
 def _bounds(line: Line) -> Iterator[str]:
-    """Write what is proved at the largest size."""
+    """Yield the certified bounds at the largest size, or the reason why there are none."""
     certificates = line.comparison.certificates
     if not certificates:
-        parse_stored(
-            line.comparison.specs[0]
-        )  # a family of the user's that is not named has bounds
+        # Raises UsageError for a user's family that is not named here: it may have bounds.
+        parse_stored(line.comparison.specs[0])
         yield f"No bound is certified: {line.uncertified or 'the family has none'}."
         return
     last = certificates[-1]
@@ -251,7 +250,7 @@ def _least_parts(thresholds: tuple[Least, ...], source: str) -> Iterator[Part]:
         title=f"Fewest examples or queries: {first.spec}",
         figure=_drawn("least", data) if data else None,
         command=_command("least", source, "") if data else "",
-        table=frame([row for one in thresholds for row in one._rows()]),
+        table=frame([row for least in thresholds for row in least._rows()]),
         note="The median over instances lies in the interval.",
     )
 
@@ -270,14 +269,14 @@ def stress_command(stress: Stress) -> str:
     """Write the command that runs the same instances again; empty if there is none."""
     ladder, words = stress.ladder, ["hardness", "stress"]
     for attempt in stress.attempts:
-        words += ["--reference" if attempt.reference else "--learner", attempt.asked]
+        words += ["--reference" if attempt.reference else "--learner", attempt.name]
     if not any(attempt.reference for attempt in stress.attempts):
         words += ["--reference", "none"]
     if ladder.name in LADDERS:
         words += ["--ladder", ladder.name]
     elif ladder == ladder_of(ladder.specs):
         words += [word for spec in ladder.specs for word in ("--on", brief_spec(spec))]
-    else:  # with budgets of its own
+    else:  # a file with budgets of its own, which no option names
         return ""
     words += ["--seeds", str(stress.seeds), "--seed", str(stress.base_seed)]
     return shlex.join([*words, *_budget_options(stress.budget)])
@@ -315,9 +314,9 @@ def _budget_options(budget: Budget) -> list[str]:
 
 
 def runs_table(runs: Iterable[Run]) -> "DataFrame":
-    """Lay out runs, a row each: what was run, how it ended, what it cost."""
+    """Make a table of runs, a row each: what was run, how it ended, what it cost."""
     runs = list(runs)
-    names = shown_names(run.learner for run in runs)
+    names = brief_names(run.learner for run in runs)
     specs = {spec: brief_spec(spec) for spec in dict.fromkeys(run.spec for run in runs)}
     return frame(
         [
@@ -338,14 +337,14 @@ def runs_table(runs: Iterable[Run]) -> "DataFrame":
     )
 
 
-def shown_names(learners: Iterable[str]) -> dict[str, str]:
-    """Give the names that are shown of learners: without defaults, files without their folders."""
-    every = list(dict.fromkeys(learners))
-    return dict(zip(every, labels([short(name) for name in every]), strict=True))
+def brief_names(learners: Iterable[str]) -> dict[str, str]:
+    """Return names of learners without defaults and without folders, by canonical name."""
+    canonical = list(dict.fromkeys(learners))
+    return dict(zip(canonical, labels([short(name) for name in canonical]), strict=True))
 
 
 def frame(rows: Sequence[TableRow]) -> "DataFrame":
-    """Make a table of texts and numbers, without the columns in which nothing stands."""
+    """Make a table of texts and numbers, without empty columns."""
     from pandas import DataFrame
 
     table = DataFrame(list(rows), dtype=object)
@@ -353,28 +352,27 @@ def frame(rows: Sequence[TableRow]) -> "DataFrame":
 
 
 def _versions(runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
-    """Name the package, machines, libraries and seeds, with how many runs each is of."""
+    """Yield names and values of packages, machines and seeds, with numbers of runs if several."""
     yield "page made by", "hardness " + version("hardness-toolkit")
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for run in runs:
-        found.setdefault("machine", Counter())[run.machine] += 1
-        for name, said in run.versions.items():
-            found.setdefault(name, Counter())[said] += 1
+        counts.setdefault("machine", Counter())[run.machine] += 1
+        for name, version_text in run.versions.items():
+            counts.setdefault(name, Counter())[version_text] += 1
         if "process" in run.details:
-            found.setdefault(f"process of {run.learner}", Counter())[
-                str(run.details["process"])
-            ] += 1
-    for name, values in found.items():
+            process = str(run.details["process"])
+            counts.setdefault(f"process of {run.learner}", Counter())[process] += 1
+    for name, values in counts.items():
         several = len(values) > 1
-        told = (f"{v} ({count(n, 'run')})" if several else v for v, n in values.most_common())
-        yield name, ", ".join(told)
+        texts = (f"{v} ({count(n, 'run')})" if several else v for v, n in values.most_common())
+        yield name, ", ".join(texts)
     if runs:
         seeds = {run.seed for run in runs}
         yield "seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"
 
 
 def cell(value: Any) -> str:
-    """Write a cell of a table: exact integers, other numbers in four digits, – for nothing.
+    """Write a cell of a table: exact integers, other numbers with four digits, – for None.
 
     >>> cell(1234567), cell(0.0123456), cell(None), cell("d=8"), cell(2.0)
     ('1,234,567', '0.01235', '–', 'd=8', '2')
@@ -389,7 +387,7 @@ def cell(value: Any) -> str:
 
 
 def render(page: Page) -> str:
-    """Write a page as HTML; all that is not made here is escaped."""
+    """Write a page as HTML; all texts are escaped."""
     import jinja2
     from markupsafe import Markup
 
@@ -415,17 +413,18 @@ def save(
     force: bool = False,
     thresholds: tuple[Least, ...] = (),
 ) -> None:
-    """Write results.json, figure.svg and report.html into a folder, which will be called `name`.
+    """Write results.json, figure.svg and report.html into a folder.
 
-    Thresholds, where there are any, go to least-examples.json and the like, and to least.svg.
+    name: of the folder in the commands of the page. Thresholds, if there are any, are written to
+    least-UNIT.json and least.svg.
     """
     comparison.save(folder / "results.json", force=force)
     drawn = FIGURES["both-sides"].draw(FIGURES["both-sides"].rows(comparison))
     write_bytes(folder / "figure.svg", drawn.file("svg"), force=force)
-    for one in thresholds:
-        one.save(folder / f"least-{one.unit}.json", force=force)
+    for least in thresholds:
+        least.save(folder / f"least-{least.unit}.json", force=force)
     if thresholds:
-        least = FIGURES["least"].draw(FIGURES["least"].rows(thresholds))
-        write_bytes(folder / "least.svg", least.file("svg"), force=force)
+        figure = FIGURES["least"].draw(FIGURES["least"].rows(thresholds))
+        write_bytes(folder / "least.svg", figure.file("svg"), force=force)
     html = render(page_of_comparison(comparison, name, thresholds))
     write_text(folder / "report.html", html, force=force)

@@ -16,11 +16,19 @@ from instances.spec import kind_of
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
-_ROWS = 12
-_OFF = 5.0  # standard errors beyond which a declared deviation does not hold
-# Details that are printed elsewhere, and those about the process, which --json has.
-_IN_JSON = {"printed", "notes", "reason", "sha256", "process", "startup_seconds", "predict_seconds"}
-_TINY = 5e-5  # in four decimals it would be 0
+_ROWS = 12  # most rows of the table of a game
+_LARGE_DEVIATION = 5.0  # standard errors beyond which a declared deviation is called wrong
+# Details that are printed elsewhere, and details of the process, which are in --json only.
+_NOT_LISTED = {
+    "printed",
+    "notes",
+    "reason",
+    "sha256",
+    "process",
+    "startup_seconds",
+    "predict_seconds",
+}
+_TINY = 5e-5  # a smaller number would be 0 with four decimals
 
 
 def run_words(run: "Run") -> str:
@@ -34,7 +42,7 @@ def run_words(run: "Run") -> str:
     if run.risk is not None and run.risk_low is not None and run.risk_high is not None:
         measured = (
             f"{_small(run.risk)} in [{outward(run.risk_low, run.risk_high, '.4f')}] at "
-            f"{run.risk_confidence or 0:.0%} ({_nothing(run)}, 0 = all)"
+            f"{run.risk_confidence or 0:.0%} ({_baseline_words(run)}, 0 = all)"
         )
     unbound = []
     if chosen:
@@ -47,20 +55,20 @@ def run_words(run: "Run") -> str:
         recovered = claim_words(run.details)
     truth = run.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
-    if isinstance(said := run.details.get("verdict"), dict):
-        heads.append(f"verdict  {verdict_words(said)}")
-    taught = run.details.get("teacher")
-    given = _teacher_words(taught) if isinstance(taught, dict) else []
+    if isinstance(verdict := run.details.get("verdict"), dict):
+        heads.append(f"verdict  {verdict_words(verdict)}")
+    details_of_teacher = run.details.get("teacher")
+    teacher = _teacher_words(details_of_teacher) if isinstance(details_of_teacher, dict) else []
     details = [
         f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
         for k, v in run.details.items()
-        if v is not None and k not in _IN_JSON and not isinstance(v, dict) and not _is_long(v)
+        if v is not None and k not in _NOT_LISTED and not isinstance(v, dict) and not _is_long(v)
     ]
     paragraphs = ["details  " + ", ".join(details)] if details else []
     paragraphs += [f"samples  {note}" for note in run.details.get("notes", ())]
-    if "reported" in run.details:  # by a learner from a file, of itself: nothing here checked it
-        said = {k: v for k, v in run.details["reported"].items() if not _is_long(v)}
-        paragraphs += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]
+    if "reported" in run.details:  # what a learner from a file reports of itself, unchecked
+        reported = {k: v for k, v in run.details["reported"].items() if not _is_long(v)}
+        paragraphs += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in reported.items())]
     if "printed" in run.details:
         paragraphs += [textwrap.indent(str(run.details["printed"]).rstrip(), "printed  ", bool)]
     if "stages" in run.details:
@@ -81,26 +89,26 @@ def run_words(run: "Run") -> str:
             f"{short(run.learner)} on {brief_spec(run.spec)}, seed {run.seed}",
             f"outcome  {good(ended) if ended == 'solved' else ended}: {advice}",
             *([f"reason   {run.details['reason']}"] if "reason" in run.details else []),
-            *_untold(run),
+            *_heads_hint(run),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",
             *unbound,
-            *(given or secret),
+            *(teacher or secret),
             *heads,
             *paragraphs,
         ]
     )
 
 
-def _nothing(run: "Run") -> str:
-    """Say what a risk of 1 is."""
+def _baseline_words(run: "Run") -> str:
+    """Explain the risk 1 of the baseline."""
     kind = kind_of(run.spec.partition(":")[0])
     known = kind.beside_text if kind else ""
     return f"1 = knowing {known} and no more" if known else "1 = the baseline"
 
 
 def _own_advice(run: "Run") -> str:
-    """Say what to do after a run on data of a user."""
+    """Advise what to do after a run on a user's data."""
     if run.outcome is Outcome.LEARNED_NOTHING:
         return (
             "nothing better than predicting zero was shown: give more examples or a richer model, "
@@ -111,10 +119,10 @@ def _own_advice(run: "Run") -> str:
     return run.outcome.advice
 
 
-def _untold(run: "Run") -> list[str]:
-    """Say that the stages may be told the number of heads, where they found no good layer."""
-    name, _, given = run.learner.partition(":")
-    if name != "staged" or "heads=0" not in given.split(",") or "stages" not in run.details:
+def _heads_hint(run: "Run") -> list[str]:
+    """Suggest to give `staged` the number of heads, if it had to find it and failed."""
+    name, _, parameters = run.learner.partition(":")
+    if name != "staged" or "heads=0" not in parameters.split(",") or "stages" not in run.details:
         return []
     spent = run.outcome in (Outcome.SECONDS_SPENT, Outcome.EXAMPLES_SPENT)
     if run.passed or not (spent or "number of heads" in str(run.details.get("failed"))):
@@ -127,7 +135,7 @@ def _untold(run: "Run") -> list[str]:
 
 
 def _teacher_words(taught: dict[str, Any]) -> list[str]:
-    """Name the layer that was given, and the law of its tokens."""
+    """Name the layer that was given, and the distribution of its tokens."""
     return [
         f"teacher  {_one_line(taught['source'])} (sha256 {str(taught['sha256'])[:12]})",
         f"tokens   {taught['tokens']}",
@@ -135,7 +143,7 @@ def _teacher_words(taught: dict[str, Any]) -> list[str]:
 
 
 def data_words(data: dict[str, Any], run: "Run") -> list[str]:
-    """Write what data of a user a run was on, and its error on what was held out."""
+    """Describe the user's data of a run, and its error on the held-out part."""
     words = [
         f"data     {_one_line(data['source']) or 'arrays'}: {data['training']} examples to learn "
         f"from, {data['held_out']} held out by seed {data['seed']}",
@@ -158,7 +166,7 @@ def data_words(data: dict[str, Any], run: "Run") -> list[str]:
 
 
 def _one_line(name: Any) -> str:
-    """A file may be named over several lines, which would read as ours."""
+    """Write the name of a file on one line, so that it cannot imitate lines of the output."""
     return str(name).replace("\n", "?")
 
 
@@ -167,17 +175,17 @@ def _brief(value: Any) -> str:
 
 
 def _small(risk: float) -> str:
-    """A risk in four decimals, or its size where they would be zeros."""
+    """Write a risk with four decimals, or its order of magnitude if they would be zeros."""
     return f"{risk:.1e}" if 0 < risk < _TINY else f"{risk:.4f}"
 
 
 def _is_long(value: Any) -> bool:
-    """Whether a detail is for --json and the figures."""
+    """Whether a detail is too long to print; --json and figures have it."""
     return isinstance(value, list) and any(isinstance(part, dict | float | list) for part in value)
 
 
 def truth_words(truth: dict[str, Any]) -> str:
-    """Write how near the heads of a layer are to the true ones.
+    """Write the distance of the heads of a layer from the true ones.
 
     >>> truth_words({"heads": [1, None], "theta_errors": [0.5, None], "w_errors": [2.0, None],
     ...     "spare": [0]})
@@ -186,8 +194,8 @@ def truth_words(truth: dict[str, Any]) -> str:
     theta, w = ([e for e in truth[f"{name}_errors"] if e is not None] for name in ("theta", "w"))
     spare = f", {len(truth['spare'])} to spare" if truth["spare"] else ""
     where = ""
-    if shown := truth.get("seen"):
-        where = f" in what labels show: tokens span {shown[0]} dimensions, differences {shown[1]}"
+    if seen := truth.get("seen"):
+        where = f" in what labels show: tokens span {seen[0]} dimensions, differences {seen[1]}"
     return (
         f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
         f"Theta {max(theta):.2g}, W {max(w):.2g}{where}"
@@ -195,7 +203,7 @@ def truth_words(truth: dict[str, Any]) -> str:
 
 
 def verdict_words(verdict: dict[str, Any]) -> str:
-    """Write in a line what a run found of the layer that taught it.
+    """Write in a line whether a run found the heads of the layer that labelled its examples.
 
     >>> verdict_words({"found": "neither", "because": "no heads", "tolerance": 0.25})
     'neither: no heads; `hardness inspect` has the conditions of the theorem'
@@ -214,13 +222,14 @@ _OF_FUNCTIONS = (
 
 
 def game_words(game: "Game") -> str:
-    """Write a game against the adversary: the run, and query by query what was ruled out."""
+    """Write a game against the adversary: the run, and the members that queries eliminated."""
     record = game.game_record
     rows = [
         [f"{a}" if a == b else f"{a}..{b}", str(each), brief(left, 3)]
         for a, b, each, left in record.runs()
     ]
-    shown = rows if len(rows) <= _ROWS else [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
+    if len(rows) > _ROWS:
+        rows = [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
     bound = (
         "no certified number beside it: it is given for members of two values, at most 5000 where "
         f"they are listed, if any number of queries is enough within {game.details['tau']}"
@@ -243,7 +252,7 @@ def game_words(game: "Game") -> str:
             run_words(game),
             "",
             f"{record.mode} adversary, {brief(record.members, 3)} members",
-            table(["query", "ruled out by each", "left"], shown),
+            table(["query", "ruled out by each", "left"], rows),
             f"{len(record.rounds)} queries were asked; {bound}",
             seed,
             *([_OF_FUNCTIONS] if hasattr(kind_of(game.spec.partition(":")[0]), "origin") else []),
@@ -252,33 +261,34 @@ def game_words(game: "Game") -> str:
 
 
 def unbound(runs: "Iterable[Run]") -> list[str]:
-    """Name the learners by membership queries, each once."""
-    from hardness.runs.registry import CLASSES, class_of  # which few runs need
+    """Return the learners that ask membership queries, to which no bound on queries applies."""
+    from hardness.runs.registry import CLASSES, class_of  # few runs need them
 
-    every = dict.fromkeys((run.learner, bool(run.membership_queries)) for run in runs)
-    free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
+    learners = dict.fromkeys((run.learner, bool(run.membership_queries)) for run in runs)
+    free = (name for name, chose in learners if class_of(name, chose) is CLASSES["membership"])
     return list(dict.fromkeys(free))
 
 
 def unbound_words(runs: "Iterable[Run]", describe: Callable[[str], str]) -> list[str]:
-    """Say of learners by membership queries what binds them; empty where there are none.
+    """Say which bound applies to learners by membership queries; empty if there are none.
 
-    A label that is chosen is a label: the information floor counts it as an example. describe:
+    The information-floor counts labels, whether the learner chose the input or not. describe:
     writes the name of a learner.
     """
     from hardness.runs.registry import CLASSES
 
     names = [describe(name) for name in unbound(runs)]
-    found = CLASSES["membership"]
+    membership = CLASSES["membership"]
     if not names:
         return []
     if len(names) == 1:
-        return [f"{names[0]} {found.does}: only the information floor binds it."]
-    return [f"{', '.join(names)} {found.do}: only the information floor binds them."]
+        return [f"{names[0]} {membership.does}: only the information floor binds it."]
+    several = ", ".join(names)
+    return [f"{several} {membership.do}: only the information floor binds them."]
 
 
 def _lifted_words(details: dict[str, Any]) -> str:
-    """Write the features, their rank, and what is unexplained.
+    """Write the number of features, their rank, and the unexplained part of the labels.
 
     >>> print(_lifted_words({"features": 18, "rank": 12, "expected_rank": 18, "examples_given": 6,
     ...     "examples_needed": 9, "unexplained": None}))
@@ -302,7 +312,7 @@ def _lifted_words(details: dict[str, Any]) -> str:
 
 
 def claim_words(details: dict[str, Any]) -> str:
-    """Say in the words of a page which secret a run claims and what shows it, given its details.
+    """Write which secret a run claims, and the evidence for it; details: of the run.
 
     >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
     'claims [1, 0]: a guess by the 8 samples; if these were drawn'
@@ -315,8 +325,8 @@ def claim_words(details: dict[str, Any]) -> str:
     if entries is None and (part := details.get("claimed_entries")):
         if set(part) == {None}:
             return "no secret found: several secrets fit, and no entry is determined"
-        shown = ", ".join("?" if entry is None else str(entry) for entry in part)
-        claims = f"claims [{shown}] (?: not determined, several secrets fit)"
+        known = ", ".join("?" if entry is None else str(entry) for entry in part)
+        claims = f"claims [{known}] (?: not determined, several secrets fit)"
     elif entries is None:
         return "no secret found"
     else:
@@ -328,10 +338,10 @@ def claim_words(details: dict[str, Any]) -> str:
         against = facts.get("evidence") in (None, -math.inf)
         verdict = "contradicted by" if against else "not shown by"
         return f"{claims}: {verdict} the {count}{_residuals(facts)}"
-    sure = "fits" if facts["coins"] <= SURE else "a guess by"
+    evidence = "fits" if facts["coins"] <= SURE else "a guess by"
     return (
-        f"{claims}: {sure} the {count}; if these were drawn independently, random labels would fit "
-        f"some secret as well with probability {chance_words(facts['coins'])} at most"
+        f"{claims}: {evidence} the {count}; if these were drawn independently, random labels would "
+        f"fit some secret as well with probability {chance_words(facts['coins'])} at most"
         f"{_residuals(facts)}"
     )
 
@@ -344,6 +354,6 @@ def _residuals(details: dict[str, Any]) -> str:
         f"{details['declared_std']:.3g} is declared, and reach {details['residual_max']}"
     ) + (
         f": the declared one does not hold, by {abs(off):.0f} standard errors"
-        if abs(off := details.get("standard_errors", 0.0)) > _OFF
+        if abs(off := details.get("standard_errors", 0.0)) > _LARGE_DEVIATION
         else ""
     )

@@ -1,12 +1,16 @@
-"""What the stages of the provable learner saw, in words."""
+"""The stages of a run of the provable learner `staged`, in words."""
 
 from typing import Any
 
 from hardness.report.text import bad, table
 
 Data = dict[str, Any]
-_MEASURES = 3  # of a stage, in the table
-_SIDES = {"rank of the labels": "above", "gap of the span": "at least", "examples": "at least"}
+_MEASURES = 3  # most measures of a stage in the table
+_SIDES = {  # the side of its threshold on which a signal is good, if not "at most"
+    "rank of the labels": "above",
+    "gap of the span": "at least",
+    "examples": "at least",
+}
 _MOOT = "moot: beyond its limit, which is no fault where so little is left over, or it is told"
 
 
@@ -45,13 +49,13 @@ def _verdict(signal: Data) -> str:
 
 
 def _measures(data: Data) -> str:
-    """The first few measures of a stage, its error before all others."""
+    """Write the first few measures of a stage, beginning with its error."""
     ordered = sorted(data.items(), key=lambda item: item[0] != "error")
     return ", ".join(f"{name} {number(value)}" for name, value in ordered[:_MEASURES])
 
 
 def number(value: float | None) -> str:
-    """Write a measure in a few digits, and what could not be measured as a dash.
+    """Write a measure with three digits, or "-" for None.
 
     >>> number(0.123456), number(None)
     ('0.123', '-')

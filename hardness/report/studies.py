@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hardness.runs.conformance import Conformance
     from hardness.runs.spectrum import Spectra
 
-_BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
+_JUDGED_BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
 
 
@@ -38,7 +38,7 @@ def one_attack_words(result: AttackResult) -> str:
 
 
 def planned_words(name: str, estimate: Estimate) -> str:
-    """Write what the estimate says of a lattice attack before it starts."""
+    """Write the estimate of a lattice attack in a line, before the attack starts."""
     fails = ": too small for the secret to stand out" if SMALL in estimate.note else ""
     tries = (
         f", 2^{estimate.repetitions:.1f} tries if no right one fails"
@@ -52,39 +52,39 @@ def planned_words(name: str, estimate: Estimate) -> str:
 
 
 def _estimated(estimate: Estimate) -> str:
-    """Say whether an estimate is at the parameters of the learner, or the least of any."""
+    """Say whether an estimate is at the learner's parameters, or at the cheapest ones."""
     return "least" if estimate.name == "dual_guess" else "estimate"
 
 
-def _beside(attacks: Sequence[AttackResult]) -> list[str]:
-    """Write a table of estimates beside the medians of runs, of attacks that have one."""
+def _estimates_table(attacks: Sequence[AttackResult]) -> list[str]:
+    """Write a table that compares estimates with medians of runs, for attacks with an estimate."""
     rows = []
     for attack in attacks:
         name = short(attack.learner)
         if name.partition(":")[0] not in ATTACKS:
             continue
         try:
-            found = estimate_of(attack.learner, parse_stored(attack.spec))
-        except ToolkitError:  # of a family whose file is gone
-            found = None
-        if found is None:
+            estimate = estimate_of(attack.learner, parse_stored(attack.spec))
+        except ToolkitError:  # the file of its family is missing
+            estimate = None
+        if estimate is None:
             continue
-        tries = f"2^{found.repetitions:.1f}" if found.repetitions else None
-        formula = [found.beta, tries, found.d if found.beta else None, found.samples]
-        taken = [_detail(attack, name) for name in ("block", "tries", "dimension", "samples")]
-        taken[:3] = [value if by else None for value, by in zip(taken[:3], formula, strict=False)]
-        works = "fails" if SMALL in found.note else f"2^{found.rank:.1f}"
+        tries = f"2^{estimate.repetitions:.1f}" if estimate.repetitions else None
+        formula = [estimate.beta, tries, estimate.d if estimate.beta else None, estimate.samples]
+        used = [_detail(attack, name) for name in ("block", "tries", "dimension", "samples")]
+        used[:3] = [value if by else None for value, by in zip(used[:3], formula, strict=False)]
+        operations = "fails" if SMALL in estimate.note else f"2^{estimate.rank:.1f}"
         rows += [
-            [name, _estimated(found), *_dashed(formula), works, "-"],
-            ["", "runs", *_dashed(taken), "-", number(attack.median("seconds"))],
+            [name, _estimated(estimate), *_dashed(formula), operations, "-"],
+            ["", "runs", *_dashed(used), "-", number(attack.median("seconds"))],
         ]
     header = ["attack", "", "block", "tries", "dimension", "samples", "operations", "seconds"]
     if not rows:
         return []
-    said = "samples: what an estimate needs, and what a run used."
+    note = "samples: what an estimate needs, and what a run used."
     if any(row[0].startswith("bkw") for row in rows):
-        said += " The estimate of bkw takes one pair of a block, a run several: it needs fewer."
-    return ["", table(header, rows), wrap(said)]
+        note += " The estimate of bkw takes one pair of a block, a run several: it needs fewer."
+    return ["", table(header, rows), wrap(note)]
 
 
 def _detail(attack: AttackResult, name: str) -> float | None:
@@ -96,13 +96,13 @@ def _dashed(values: Sequence[Any]) -> list[str]:
     return ["-" if v is None else v if isinstance(v, str) else number(v) for v in values]
 
 
-def attack_words(every: Attacks) -> str:
-    """Write attacks on one family as a table, a line of outcomes each."""
-    attacks = every.attacks
+def attack_words(results: Attacks) -> str:
+    """Write attacks on one family: a table, a line of outcomes for each, and estimates."""
+    attacks = results.attacks
     costs: list[Cost] = ["seconds", "examples"]
     if any(attack.median("values") for attack in attacks):
         costs.append("values")
-    samples = not any(attack.judged for attack in attacks)  # of a file, or a folder: no examples
+    samples = not any(attack.judged for attack in attacks)  # on samples of an unknown secret
     rows = []
     for attack in attacks:
         low, high = attack.interval
@@ -119,25 +119,25 @@ def attack_words(every: Attacks) -> str:
                 readable_bytes(attack.peak_bytes),
             ]
         )
-    took = ["samples" if samples and cost == "examples" else cost for cost in costs]
-    header = ["attack", "found", "rate at 95%", *took, "peak memory"]
-    lines = [brief_spec(every.spec), "", table(header, rows), ""]
+    names = ["samples" if samples and cost == "examples" else cost for cost in costs]
+    header = ["attack", "found", "rate at 95%", *names, "peak memory"]
+    lines = [brief_spec(results.spec), "", table(header, rows), ""]
     lines += [f"{short(attack.learner)}: {_ends(attack)}" for attack in attacks]
-    lines += _beside(attacks)
+    lines += _estimates_table(attacks)
     lines += unbound_words((run for attack in attacks for run in attack.runs), short)
     notes = dict.fromkeys(n for attack in attacks for n in attack.runs[0].details.get("notes", ()))
-    lines += [*notes, *(f"{name}: did not run: {why}" for name, why in every.not_run.items())]
+    lines += [*notes, *(f"{name}: did not run: {why}" for name, why in results.not_run.items())]
     return "\n".join(lines)
 
 
 def _used(result: AttackResult, cost: Cost) -> str:
-    """Write a median; of who asks no values, none of them."""
-    found = result.median(cost)
-    return number(found) if found or cost != "values" else "-"
+    """Write the median of a cost; "-" for values of an attack that asks none."""
+    used = result.median(cost)
+    return number(used) if used or cost != "values" else "-"
 
 
 def _secrets_recovered(result: AttackResult) -> str:
-    """How many secrets were found; of a folder without its secret, whether one is claimed."""
+    """Write how many secrets were found, or whether one is claimed if the secret is unknown."""
     if not result.judged:
         if "claimed_entries" in result.runs[0].details:
             return "in part"
@@ -146,28 +146,28 @@ def _secrets_recovered(result: AttackResult) -> str:
 
 
 def _silent(result: AttackResult) -> bool:
-    """Whether a learner predicts labels and names no secret: it is no attack, and fails at none."""
+    """Whether a learner only predicts labels, so that it cannot be said to fail as an attack."""
     return all("claimed_secret" not in run.details for run in result.runs) and any(
-        run.outcome in _BY_RISK for run in result.runs
+        run.outcome in _JUDGED_BY_RISK for run in result.runs
     )
 
 
 def _ends(result: AttackResult) -> str:
-    """What the runs ended with; where no secret is there to compare with, what the samples say."""
+    """Write how the runs ended; for an unknown secret, the evidence for the claimed one."""
     outcomes = Counter(run.outcome.value for run in result.runs)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
     if result.judged or len(result.runs) > 1:
         raised = next((run.details for run in result.runs if run.outcome is Outcome.CRASHED), {})
-        told = raised.get("learner", raised)  # of the learner that was decoded
-        return counts + (f"; {told['type']}: {told['message']}" if "message" in told else "")
-    details, ended = result.runs[0].details, result.runs[0].outcome
-    said = claim_words(details)
-    if result.claims or ended is Outcome.UNJUDGED or "claimed_entries" in details:
-        return said
-    if ended is Outcome.NO_CLAIM:
-        return f"{said}: {details['reason']}" if "reason" in details else said
+        error = raised.get("learner", raised)  # of `decode`, the error of the inner learner
+        return counts + (f"; {error['type']}: {error['message']}" if "message" in error else "")
+    details, outcome = result.runs[0].details, result.runs[0].outcome
+    claim = claim_words(details)
+    if result.claims or outcome is Outcome.UNJUDGED or "claimed_entries" in details:
+        return claim
+    if outcome is Outcome.NO_CLAIM:
+        return f"{claim}: {details['reason']}" if "reason" in details else claim
     wanted = details.get("samples_wanted")
-    return f"{said}: {ended.value}" + (
+    return f"{claim}: {outcome.value}" + (
         f", {details['samples']} samples of {wanted} that it wants" if wanted else ""
     )
 
@@ -176,13 +176,13 @@ def _ends(result: AttackResult) -> str:
 
 
 def distinction_words(distinction: Distinction) -> str:
-    """Write what the trials show, and what they do not.
+    """Write the advantage with its interval, and what the trials show.
 
     >>> from hardness.runs import distinguish
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
-    >>> said = distinction_words(distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1")))
-    >>> "contains 0: nothing is shown" in said
+    >>> text = distinction_words(distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1")))
+    >>> "contains 0: nothing is shown" in text
     True
     """
     each = len(distinction.plays) // 2
@@ -203,7 +203,7 @@ def distinction_words(distinction: Distinction) -> str:
 
 
 def _accuracy(distinction: Distinction) -> list[str]:
-    """How well a bit is predicted, for labels that are bits."""
+    """Write the accuracy of predicted bits, for labels with two levels."""
     if distinction.accuracy is None or distinction.accuracy_interval is None:
         return ["accuracy   not defined: labels have more than two levels"]
     low, high = distinction.accuracy_interval
@@ -229,7 +229,7 @@ def _verdict(distinction: Distinction) -> str:
             "members, which happens by chance alone where both are accepted rarely. Nothing is "
             "learned."
         )
-    # The shortest that trials can give: all members are accepted, and no random labels.
+    # The best possible result: all members and no random labels are accepted.
     few = advantage_interval(each, 0, each, distinction.confidence)[0] <= 0
     more = f"No result of {2 * each} trials excludes 0: give more." * few
     return (
@@ -243,7 +243,7 @@ def _verdict(distinction: Distinction) -> str:
 
 
 def spectra_words(spectra: "Spectra") -> str:
-    """Write the weights by degree, the part of each that was learned, and large coefficients."""
+    """Write the weights by degree, the learned part of each, and the largest coefficients."""
     target, attempt = spectra.target, spectra.attempt
     lines = [
         f"{brief_spec(spectra.spec)}, seed {spectra.seed}",
@@ -254,7 +254,7 @@ def spectra_words(spectra: "Spectra") -> str:
         lines += ["            of row 1 of the output, a vector: its coefficients are norms"]
     header = ["degree", "target", "known"]
     columns = [target.weights, spectra.known.part]
-    shown = target.present
+    present = target.present
     if attempt:
         how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
         over = f"averaged over {how}; variance over X_1 {_value(attempt.beyond)}"
@@ -271,10 +271,10 @@ def spectra_words(spectra: "Spectra") -> str:
         ]
         header += ["hypothesis", "learned", "residual"]
         columns += [attempt.spectrum.weights, attempt.learned.part, attempt.learned.residual]
-        shown = shown | attempt.spectrum.present
+        present = present | attempt.spectrum.present
     rows = [
         [str(k), *(_value(float(column[k])) for column in columns)]
-        for k in range(int(np.flatnonzero(shown).max(initial=0)) + 1)
+        for k in range(int(np.flatnonzero(present).max(initial=0)) + 1)
     ]
     lines += ["", table(header, rows), "", "largest of the target", _top(target, spectra.top)]
     if attempt:
@@ -283,7 +283,7 @@ def spectra_words(spectra: "Spectra") -> str:
 
 
 def _shape(spectrum: "Spectrum") -> str:
-    """The weight and the degrees of a function, in words."""
+    """Write the weight and the degrees of a function."""
     degrees = spectrum.degrees
     if degrees is None:
         return "0"
@@ -314,6 +314,6 @@ def _value(value: float) -> str:
 
 def conformance_words(conformance: "Conformance") -> str:
     """Write the checks as a table, and whether the learner conforms."""
-    rows = [[one.level, one.check, one.found] for one in conformance.findings]
+    rows = [[finding.level, finding.check, finding.message] for finding in conformance.findings]
     verdict = good("conforms") if conformance.conforms else bad("DOES NOT CONFORM")
     return table(["level", "check", "found"], rows) + f"\n{verdict}"

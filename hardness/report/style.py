@@ -1,7 +1,7 @@
-"""How figures look: one style, one colour and one marker a learner, the caption beside.
+"""The style of figures: one colour and marker for each learner, axes, legends, captions.
 
-Figures are made without pyplot: nothing global changes, and threads may draw at once. What a reader
-sets on the figure that comes back, such as limits, fonts or a title, stands.
+Figures are made without pyplot, so nothing global changes and threads may draw at once. The caller
+may change limits, fonts or a title on the figure that is returned.
 """
 
 import hashlib
@@ -29,19 +29,19 @@ R = TypeVar("R")
 Data = dict[str, Any]
 Kind = Literal["svg", "pdf", "png"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-PAGE = 6.8  # inches: the text of a page of a paper, over both columns
-_PANEL = 2.1  # inches that a panel needs across
+PAGE = 6.8  # inches: width of the text of a paper, over both columns
+_PANEL = 2.1  # inches: least width of a panel
 
-# Found by a search: a contrast of 3 at least on white, and colours 22 apart at least in CIELAB as
-# they are seen with any kind of colour blindness; markers tell learners apart as well.
+# Found by a search. Each has a contrast of at least 3 on white. Any two differ by at least 22 in
+# CIELAB, also as seen with each kind of colour blindness. Learners differ in their markers too.
 COLOURS = ("#025CDF", "#C8132E", "#2DA867", "#A14E9C", "#D57204", "#676767")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK = "#222222"
-BOUND = "#000000"  # of certified lines
+BOUND_COLOUR = "#000000"  # of certified lines
 GREY = "#8A8A8A"
-# Behind text, by which it is read on any ground.
-GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.6, "linewidth": 0}
-MOST = 1e300  # what is above that is not drawn
+# A box behind text that makes it readable on every background.
+TEXT_BOX = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.6, "linewidth": 0}
+LARGEST_DRAWN = 1e300  # larger numbers are left out of figures
 _RC: Any = {
     **{"font.size": 8, "axes.titlesize": 8.5, "axes.titleweight": "bold", "legend.fontsize": 8},
     **{"axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False},
@@ -51,11 +51,12 @@ _RC: Any = {
     **{"text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK},
     **{"ytick.color": INK, "savefig.facecolor": "white"},
 }
-# Of files: fonts stand in them, and equal figures are equal bytes.
+# For files: fonts are embedded, and equal figures give equal bytes.
 _SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "hardness"}
 _TIMES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-_ABOUT = {"svg": "Description", "pdf": "Subject"}  # where the caption stands in a file
-# Those that mostly stand beside each other differ in both; no two are equal.
+_ABOUT = {"svg": "Description", "pdf": "Subject"}  # metadata field of the caption
+# Indexes of colour and marker. Learners that often share a figure differ in both, and no two
+# learners have the same pair.
 _BUILT_IN = {
     "queries": (0, 0),
     "elimination": (1, 1),
@@ -79,13 +80,14 @@ _BUILT_IN = {
     "trivial": (5, 6),
     "flips": (3, 5),
 }
-# Of a learner's second, third, .. parameters in one figure; no learner has these as its own.
+# Marker and line of the second, third, ... setting of a learner in one figure. No learner has them
+# as its own.
 _VARIANTS = (("*", "--"), (">", "-."), ("p", ":"), ("<", "--"), ("h", "-."), ("d", ":"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a series is drawn: colour as #RRGGBB, marker and line style of matplotlib."""
+    """The look of a series: colour as #RRGGBB, marker and line style of matplotlib."""
 
     colour: str = COLOURS[0]
     marker: str = "o"
@@ -93,7 +95,7 @@ class Look:
 
     @property
     def point(self) -> dict[str, Any]:
-        """The arguments of `Axes.plot` for marks without a line."""
+        """The arguments of `Axes.plot` for markers without a line."""
         return {"color": self.colour, "marker": self.marker, "linestyle": "none"}
 
 
@@ -101,7 +103,7 @@ class CaptionedFigure(Figure):
     """A figure of matplotlib with its caption, and the rows that it is drawn from.
 
     Attributes:
-        caption: what the figure shows, for the text beside it; it is not in the picture.
+        caption: describes the figure; it is not part of the picture.
         rows: the tidy rows, flat dictionaries.
     """
 
@@ -124,17 +126,17 @@ class CaptionedFigure(Figure):
             super().savefig(fname, **options)
 
     def file(self, kind: str, **options: Any) -> bytes:
-        """Give the bytes of the file that `savefig` writes: "svg", "pdf" or "png"."""
-        held = io.BytesIO()
-        self.savefig(held, format=kind, **options)
-        return held.getvalue()
+        """Return the bytes of the file that `savefig` writes; kind: "svg", "pdf" or "png"."""
+        buffer = io.BytesIO()
+        self.savefig(buffer, format=kind, **options)
+        return buffer.getvalue()
 
     def svg(self) -> str:
-        """Give the figure as an SVG element for a web page, texts as text."""
-        held = io.StringIO()
+        """Return the figure as an SVG element for a web page, with its texts as text."""
+        buffer = io.StringIO()
         with mpl.rc_context(_SAVED | {"svg.fonttype": "none"}), _missing_glyphs():
-            super().savefig(held, format="svg", metadata=_TIMES["svg"] | {"Creator": None})
-        return held.getvalue()[held.getvalue().index("<svg") :]
+            super().savefig(buffer, format="svg", metadata=_TIMES["svg"] | {"Creator": None})
+        return buffer.getvalue()[buffer.getvalue().index("<svg") :]
 
     def _repr_html_(self) -> str:
         """Show the figure and its caption in a notebook."""
@@ -146,14 +148,14 @@ class CaptionedFigure(Figure):
 
 @contextmanager
 def _missing_glyphs() -> Iterator[None]:
-    """Names that a user chose may hold letters that the font lacks: a box stands for each."""
+    """Ignore warnings of letters in a user's names that the font lacks; a box is drawn instead."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in the style of this module, whatever matplotlib's own settings are."""
+    """Make a function draw in the style of this module, whatever matplotlib's settings are."""
 
     @wraps(draw)
     def drawn(*arguments: P.args, **named: P.kwargs) -> R:
@@ -172,14 +174,14 @@ def panels(
     ratio: float = 0.82,
     single: float = 4.2,
 ) -> tuple[Figure, list[Axes]]:
-    """Give a figure with as many axes as asked for, or take the axes that are there.
+    """Make a figure with a number of axes, or use the given axes.
 
     Args:
         count: number of panels.
         ax: axes to draw into, one or a sequence of `count`.
-        width: of the figure in inches; panels stand below each other where it is narrow.
-        columns: panels beside each other, at most.
-        ratio: height of a panel by its width.
+        width: of the figure in inches; in a narrow figure panels are below each other.
+        columns: most panels in a row.
+        ratio: height of a panel divided by its width.
         single: width of a figure of one panel in inches, without `width`.
 
     Returns:
@@ -193,21 +195,21 @@ def panels(
         if len(axes) != count:
             raise UsageError(f"ax must hold {count} axes, one a panel, got {len(axes)}")
         return axes[0].figure, axes
-    wide = (single if count == 1 else PAGE) if width is None else width
-    if not 1 <= wide <= 100:
-        raise UsageError(f"the width must be between 1 and 100 inches, got {wide:g}")
-    across = max(1, min(columns, count, int(wide / _PANEL)))
+    width = (single if count == 1 else PAGE) if width is None else width
+    if not 1 <= width <= 100:
+        raise UsageError(f"the width must be between 1 and 100 inches, got {width:g}")
+    across = max(1, min(columns, count, int(width / _PANEL)))
     down = -(-count // across)
-    high = max(1.5, min(3.4, ratio * wide / across)) * down + 0.55
-    figure = CaptionedFigure(figsize=(wide, high), layout="constrained")
-    every = figure.subplots(down, across, squeeze=False).ravel()
-    for spare in every[count:]:
+    height = max(1.5, min(3.4, ratio * width / across)) * down + 0.55
+    figure = CaptionedFigure(figsize=(width, height), layout="constrained")
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    for spare in places[count:]:
         spare.remove()
-    return figure, list(every[:count])
+    return figure, list(places[:count])
 
 
 def captioned(figure: Figure, caption: Iterable[str], data: Data) -> Figure:
-    """Put the caption and the rows beside a figure that is ours."""
+    """Attach caption and rows to a figure that this module made; other figures stay unchanged."""
     if isinstance(figure, CaptionedFigure):
         figure.caption = " ".join(" ".join(filter(None, caption)).split())
         figure.rows = data["rows"]
@@ -215,13 +217,13 @@ def captioned(figure: Figure, caption: Iterable[str], data: Data) -> Figure:
 
 
 def legend_below(figure: Figure, axes: Sequence[Axes], handles: Sequence[Any]) -> None:
-    """Put one legend of all panels below them; in axes of the caller's, into the last."""
+    """Put one legend of all panels below them; if the axes are the caller's, into the last."""
     if not handles:
         return
-    longest = max(len(str(one.get_label())) for one in handles)
+    longest = max(len(str(handle.get_label())) for handle in handles)
     room = figure.get_figwidth() if isinstance(figure, CaptionedFigure) else 3.3
     columns = max(1, min(len(handles), int(room / (0.5 + 0.058 * longest))))
-    labels = [str(one.get_label()) for one in handles]
+    labels = [str(handle.get_label()) for handle in handles]
     if isinstance(figure, CaptionedFigure):
         figure.legend(handles, labels, loc="outside lower left", ncols=columns)
     else:
@@ -229,58 +231,58 @@ def legend_below(figure: Figure, axes: Sequence[Axes], handles: Sequence[Any]) -
 
 
 def entry(label: str, look: Look, *, line: bool = True) -> Line2D:
-    """Give a legend's entry of a series."""
+    """Make the legend entry of a series."""
     marks = {**look.point, "linestyle": look.line if line else "none"}
     return Line2D([], [], label=label, **marks)
 
 
-def dodge(ax: Axes, place: int, count: int) -> Any:
-    """Move the marks of one of several series aside by points, so that none hides another.
+def dodge(ax: Axes, index: int, count: int) -> Any:
+    """Return a transform that moves one of several series aside, so that none hides another.
 
-    The data keep their values: only where they are drawn is moved.
+    The data keep their values; only the drawing moves, by a few points.
     """
     step = min(2.2, 12 / max(count, 1))
-    shift = step * (place - (count - 1) / 2) / 72
+    shift = step * (index - (count - 1) / 2) / 72
     return ax.transData + ScaledTranslation(shift, 0, ax.figure.dpi_scale_trans)
 
 
-def size_axis(ax: Axes, places: Sequence[float], label: str, *, log: bool = False) -> None:
-    """Put ticks of an axis at the sizes that were run, without those that would overlap.
+def size_axis(ax: Axes, sizes: Sequence[float], label: str, *, log: bool = False) -> None:
+    """Put ticks of the horizontal axis at the sizes that were run, without overlapping ones.
 
     Beyond the first and the last size there is room for marks that `dodge` moves aside.
     """
-    ax.set_xlabel(shown(label))
-    every = sorted(set(places))
+    ax.set_xlabel(legible_name(label))
+    sizes = sorted(set(sizes))
     if log:
         ax.set_xscale("log")
-    ends = np.log(every) if log else np.asarray(every, float)
-    apart = (ends[-1] - ends[0]) / 8 if len(every) > 1 else 0
+    places = np.log(sizes) if log else np.asarray(sizes, float)
+    apart = (places[-1] - places[0]) / 8 if len(sizes) > 1 else 0
     kept: list[int] = []
-    for i, place in enumerate(ends):
-        if not kept or place - ends[kept[-1]] >= 0.999 * apart:
+    for i, place in enumerate(places):
+        if not kept or place - places[kept[-1]] >= 0.999 * apart:
             kept.append(i)
-    ax.xaxis.set_major_locator(FixedLocator([every[i] for i in kept]))
+    ax.xaxis.set_major_locator(FixedLocator([sizes[i] for i in kept]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    room = 0.14 * (ends[-1] - ends[0]) or (0.1 if log else 0.5)
-    low, high = ends[0] - room, ends[-1] + room
+    room = 0.14 * (places[-1] - places[0]) or (0.1 if log else 0.5)
+    low, high = places[0] - room, places[-1] + room
     ax.set_xlim(*(np.exp([low, high]) if log else (low, high)))
 
 
 def cost_axis(ax: Axes, values: Iterable[float], *, zero: bool = False) -> float:
-    """Make the upright axis logarithmic over whole decades, with a marked floor for zeros.
+    """Make the vertical axis logarithmic over whole decades, with a marked floor for zeros.
 
     Args:
         ax: the axes.
-        values: what is drawn.
+        values: the values that are drawn.
         zero: whether values of 0 are drawn, at the floor.
 
     Returns:
-        Where a value of 0 is drawn: at a dotted line labelled 0, a decade below all others.
+        The height at which 0 is drawn: a dotted line labelled 0, below all other values.
     """
-    held = [v for v in values if v and 0 < v < MOST]
-    low = int(np.floor(np.log10(min(held)) + 1e-9)) if held else 0
-    high = int(np.ceil(np.log10(max(held)) - 1e-9)) if held else 1
+    drawn = [v for v in values if v and 0 < v < LARGEST_DRAWN]
+    low = int(np.floor(np.log10(min(drawn)) + 1e-9)) if drawn else 0
+    high = int(np.ceil(np.log10(max(drawn)) - 1e-9)) if drawn else 1
     high = max(high, low + 1)
     has_zero = zero and any(v == 0 for v in values)
     floor = 10.0 ** (low - max(1, (high - low) // 4))
@@ -307,12 +309,12 @@ def _power(value: float) -> str:
     return f"$10^{{{exponent}}}$"
 
 
-def shown(text: str, longest: int = 40) -> str:
-    """Give a name that a user chose so that a figure can show it: in one line, not too long.
+def legible_name(text: str, longest: int = 40) -> str:
+    """Write a name that a user chose so that a figure can show it: on one line, not too long.
 
-    Folders of files of code are left out, and nothing in it is a formula.
+    The folder of a code file is left out, and matplotlib reads no part as a formula.
 
-    >>> shown("mlp"), shown("my/own.py:Net:width=3"), shown("a" * 50, 9)
+    >>> legible_name("mlp"), legible_name("my/own.py:Net:width=3"), legible_name("a" * 50, 9)
     ('mlp', 'own.py:Net:width=3', 'aaaa…aaaa')
     """
     head, colon, rest = text.partition(".py:")
@@ -322,11 +324,11 @@ def shown(text: str, longest: int = 40) -> str:
         half = longest // 2
         text = f"{text[:half]}…{text[-half:]}"
     text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text  # a legend leaves out what begins so
+    return f" {text}" if text.startswith("_") else text  # a legend leaves out labels with _ first
 
 
 def style_of(learner: str) -> Look:
-    """Return the look of a learner that stands alone, by its name, parameters aside.
+    """Return the look of a learner alone in a figure, which does not depend on its parameters.
 
     >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").marker in MARKERS
     (True, True)
@@ -336,12 +338,11 @@ def style_of(learner: str) -> Look:
 
 
 def styles_of(learners: Iterable[str]) -> dict[str, Look]:
-    """Return the looks of learners that stand in one figure, no two of them equal.
+    """Return the looks of the learners of one figure, no two of them equal.
 
-    A learner has its own look. Where it stands there with several parameters, the first of these
-    in order of their text has it, the others have its colour with markers and lines of their own.
-    A learner from a file moves on from its own to the colour, then the marker, that fewest others
-    of the figure have.
+    A learner has its own look. If it is there with several settings, the first of these, ordered by
+    length and text, has this look. The others have its colour with other markers and lines. A
+    learner from a file gets the colour and the marker that fewest others of the figure have.
 
     >>> looks = styles_of(["lowdegree:degree=2", "lowdegree:degree=1", "queries"])
     >>> looks["queries"] == style_of("queries"), looks["lowdegree:degree=2"].line
@@ -362,19 +363,19 @@ def styles_of(learners: Iterable[str]) -> dict[str, Look]:
 
 
 def series_look(number: int) -> Look:
-    """Return the look of the number-th line of a figure whose lines are no learners."""
+    """Return the look of the number-th line of a figure whose lines are not learners."""
     return Look(colour=COLOURS[number % len(COLOURS)], marker=MARKERS[number % len(MARKERS)])
 
 
 def _free(place: int, used: list[Look]) -> Look:
-    """The look from a place on that those of a figure have least in common with."""
-    colours, markers = ([getattr(one, part) for one in used] for part in ("colour", "marker"))
-    every = (series_look(place + i) for i in range(len(COLOURS) * len(MARKERS)))
+    """Return the look, in order from a place on, that shares least with those used already."""
+    colours, markers = ([getattr(look, part) for look in used] for part in ("colour", "marker"))
+    candidates = (series_look(place + i) for i in range(len(COLOURS) * len(MARKERS)))
 
     def shared(look: Look) -> tuple[bool, int, int]:
         return look in used, colours.count(look.colour), markers.count(look.marker)
 
-    return min(every, key=shared)
+    return min(candidates, key=shared)
 
 
 def _usual_look(base: str, place: int) -> Look:
@@ -392,7 +393,7 @@ def _variant(first: Look, number: int) -> Look:
 
 
 def _base(learner: str) -> str:
-    """The name without its parameters; of a file, without the folders it stands in.
+    """Return the name of a learner without parameters, and for a file without its folder.
 
     >>> _base("lowdegree:degree=2"), _base("a/b.py:Net:width=3")
     ('lowdegree', 'b.py:Net')
@@ -400,12 +401,12 @@ def _base(learner: str) -> str:
     from instances.userfile import split
 
     try:
-        own = split(learner)
-    except UsageError:  # rows may hold any text
+        file = split(learner)
+    except UsageError:  # rows may have any text
         return learner
-    if own is None:
+    if file is None:
         return learner.partition(":")[0]
-    return f"{own.path.name}:{own.name}"
+    return f"{file.path.name}:{file.name}"
 
 
 def _place(name: str) -> int:

@@ -1,7 +1,7 @@
 """Tables and prose within the columns of a terminal: tabulate aligns, textwrap fills.
 
-A style is an escape sequence that begins with `0;`, which tabulate counts as no column. All other
-escapes are removed, so that no name of a file steers the terminal.
+A style is an escape sequence that begins with `0;`, which tabulate does not count as columns. All
+other escape sequences are removed, so that no name of a file can control the terminal.
 """
 
 import os
@@ -18,28 +18,29 @@ from hardness.bounds.quantities import bound as bound
 from instances.text import TableRow, printable
 
 PLAIN = 80
-_ROOM: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
+_COLUMNS: ContextVar[int | None] = ContextVar("columns of the text being written", default=None)
 _STYLE = re.compile(r"(\x1b\[0(?:;\d+)?m)")
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
-_WORDS = re.compile(r"(\s+(?=[^`]*(?:`[^`]*`[^`]*)*$))")  # a command in backticks is one
-# Of a cell: [low, high] is not broken, a spec is broken at its keys, a path at its folders.
+# Where prose may be broken: at spaces, except within a command in backticks.
+_WORDS = re.compile(r"(\s+(?=[^`]*(?:`[^`]*`[^`]*)*$))")
+# Where a cell may be broken: not within [low, high], a spec at its keys, a path at its folders.
 _PARTS = re.compile(r"(\s+(?![^\[\]]*\])|(?<=[,:/])(?=[A-Za-z]))")
 
 
 def screen() -> int:
-    """Return the columns that stdout has: those of a terminal, 80 at least; 80 where it is none."""
+    """Return the columns of stdout: of a terminal, at least 80; otherwise 80."""
     try:
         if sys.stdout.isatty():
             return max(PLAIN, os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (OSError, ValueError):  # closed, or a terminal that does not say
+    except (OSError, ValueError):  # stdout is closed, or its terminal does not tell its size
         return PLAIN
     return PLAIN
 
 
 def colours() -> bool:
-    """Return whether stdout is a terminal that shows colour, and the user has not said no.
+    """Return whether stdout is a terminal that shows colour, and the user did not disable it.
 
-    NO_COLOR set to anything and TERM=dumb say no (https://no-color.org).
+    NO_COLOR with any value and TERM=dumb disable it (https://no-color.org).
     """
     return (
         sys.stdout.isatty()
@@ -49,22 +50,22 @@ def colours() -> bool:
 
 
 def bold(text: str) -> str:
-    """Show the header of a table in bold."""
+    """Make a text bold, as the header of a table."""
     return _styled("1", text)
 
 
 def good(text: str) -> str:
-    """Show in green a word that says that all is well."""
+    """Make a word green, for a good result."""
     return _styled("32", text)
 
 
 def bad(text: str) -> str:
-    """Show in red a word that says that something is not."""
+    """Make a word red, for a bad result."""
     return _styled("31", text)
 
 
 def faint(text: str) -> str:
-    """Dim a word that stands where there is nothing to say."""
+    """Dim a word that stands for a missing or trivial value."""
     return _styled("2", text)
 
 
@@ -73,19 +74,19 @@ def _styled(code: str, text: str) -> str:
 
 
 @contextmanager
-def within(width: int) -> Iterator[None]:
-    """Fit the tables that are written meanwhile to a width."""
-    token = _ROOM.set(width)
+def fitted_to(width: int) -> Iterator[None]:
+    """Fit the tables that are written in the block to a width."""
+    token = _COLUMNS.set(width)
     try:
         yield
     finally:
-        _ROOM.reset(token)
+        _COLUMNS.reset(token)
 
 
 def laid_out(text: str, width: int, colour: bool = False) -> str:
-    """Fill the lines of a text that are too wide; of what others wrote nothing steers the terminal.
+    """Break the lines of a text that are too wide, and escape unprintable characters.
 
-    What follows stands below what stands after a line's label.
+    The continuation of a line is indented to the text after the label of the line.
 
     >>> laid_out(good("agrees"), 80), laid_out(good("agrees"), 80, colour=True)
     ('agrees', '\\x1b[0;32magrees\\x1b[0m')
@@ -95,8 +96,8 @@ def laid_out(text: str, width: int, colour: bool = False) -> str:
     """
     pieces = [p if _STYLE.fullmatch(p) else printable(p, "\n") for p in _STYLE.split(text)]
     lines = [_hanging(line, width) for line in "".join(pieces).split("\n")]
-    found = "\n".join(lines)
-    return found if colour else _STYLE.sub("", found)
+    filled = "\n".join(lines)
+    return filled if colour else _STYLE.sub("", filled)
 
 
 def _hanging(line: str, width: int) -> str:
@@ -109,7 +110,7 @@ def _hanging(line: str, width: int) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the columns that a text takes: two for wide characters, none for those that combine.
+    """Return the columns of a text: two for a wide character, none for a combining one.
 
     >>> [display_width(word) for word in ("risk", good("risk"), "格子", "e" + chr(0x301))]
     [4, 4, 4, 1]
@@ -125,7 +126,7 @@ def display_width(text: str) -> int:
 def _filled(
     text: str, width: int, breaks: re.Pattern[str], start: str = "", further: str = ""
 ) -> str:
-    """Put words on lines of a width; a word that is wider stands alone."""
+    """Break a text into lines of a width; a word that is wider has a line of its own."""
     filler = TextWrapper(
         max(width, 1),
         initial_indent=start,
@@ -138,20 +139,20 @@ def _filled(
 
 
 def wrap(text: str, indent: str = "", further: str | None = None) -> str:
-    """Fill lines of 80 columns, those after the first indented by `further`."""
+    """Break a text into lines of 80 columns; those after the first are indented by `further`."""
     return _filled(text, PLAIN, _WORDS, indent, indent if further is None else further)
 
 
 def item(name: str, text: str) -> str:
-    """Fill lines of what a name stands for, those after the first indented."""
+    """Write "name: text" in lines of 80 columns; those after the first are indented."""
     return wrap(f"{name}: {text}", further="  ")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
-    """Align columns, words to the left and numbers to the right, within a width.
+    """Write a table with words to the left and numbers to the right, within a width.
 
-    What does not fit is filled in several lines, in the widest column of words first. width: that
-    of the text or else of the terminal, if none is given.
+    If it does not fit, cells are broken into several lines, in the widest column of words first.
+    width: if it is not given, that of `fitted_to`, else of the terminal.
 
     >>> print(laid_out(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]), 80))
     learner  queries
@@ -165,50 +166,50 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     from tabulate import tabulate
 
     words = [any(_is_words(row[i]) for row in rows) for i in range(len(header))]
-    every = [list(header), *([faint(c) if c == VACUOUS else c for c in row] for row in rows)]
-    widths = _fitted(every, words, width or _ROOM.get() or screen())
+    lines = [list(header), *([faint(c) if c == VACUOUS else c for c in row] for row in rows)]
+    widths = _fitted(lines, words, width or _COLUMNS.get() or screen())
     cells = [
         ["\n".join(_filled(line, w, _PARTS) for line in cell.split("\n")) if w else cell
          for cell, w in zip(row, widths, strict=True)]
-        for row in every
+        for row in lines
     ]  # fmt: skip
-    made = tabulate(
-        cells,  # the header too: tabulate would make each column two wider than its header
+    written = tabulate(
+        cells,  # with the header: as an argument it would make each column two wider
         tablefmt="plain",
         colalign=["left" if left else "right" for left in words],
         disable_numparse=True,
         preserve_whitespace=True,
     )
-    lines = [line.rstrip() for line in made.split("\n")]
-    tall = 1 + max(cell.count("\n") for cell in cells[0])
-    return "\n".join([*map(bold, lines[:tall]), *lines[tall:]])
+    printed = [line.rstrip() for line in written.split("\n")]
+    header_lines = 1 + max(cell.count("\n") for cell in cells[0])
+    return "\n".join([*map(bold, printed[:header_lines]), *printed[header_lines:]])
 
 
 def _is_words(cell: str) -> bool:
-    """Whether a cell makes its column one of words: what stands for a number does not."""
+    """Whether a cell is of words, which makes its column one of words; "vacuous" is a number."""
     return cell not in (VACUOUS, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
 
 
-def _fitted(every: list[list[str]], words: list[bool], room: int) -> list[int]:
-    """Return a width for each column that has to be filled, 0 for the others."""
+def _fitted(rows: list[list[str]], words: list[bool], room: int) -> list[int]:
+    """Return the width of each column whose cells must be broken to fit, and 0 for the others."""
     widest = [
-        max(display_width(line) for row in every for line in row[i].split("\n"))
+        max(display_width(line) for row in rows for line in row[i].split("\n"))
         for i in range(len(words))
     ]
-    found = list(widest)
+    widths = list(widest)
     least = 4
-    while sum(found) + 2 * (len(found) - 1) > room:
-        narrower = [i for i, w in enumerate(found) if w > least and (words[i] or not any(words))]
+    while sum(widths) + 2 * (len(widths) - 1) > room:
+        narrower = [i for i, w in enumerate(widths) if w > least and (words[i] or not any(words))]
         if not narrower:
-            narrower = [i for i, w in enumerate(found) if w > least]
+            narrower = [i for i, w in enumerate(widths) if w > least]
         if not narrower:
             break
-        found[max(narrower, key=lambda i: found[i])] -= 1
-    return [new if new < old else 0 for new, old in zip(found, widest, strict=True)]
+        widths[max(narrower, key=lambda i: widths[i])] -= 1
+    return [new if new < old else 0 for new, old in zip(widths, widest, strict=True)]
 
 
 def sheet(rows: Sequence[TableRow], formats: Mapping[str, str] | None = None) -> str:
-    """Lay out rows by their columns, - for nothing; formats: of numbers, by column.
+    """Write rows as a table, with "-" for None; formats: of the numbers of a column.
 
     >>> print(laid_out(sheet([{"start": 1, "loss": 0.5, "ended": None}], {"loss": ".2f"}), 80))
     start  loss  ended
@@ -231,7 +232,7 @@ def count(number: int, noun: str) -> str:
 
 
 def number(value: float) -> str:
-    """Write a count or a cost in at most six characters or so.
+    """Write a count or a cost briefly, in about six characters.
 
     >>> number(455), number(806756), number(0.0123), number(3.4e41)
     ('455', '806756', '0.012', '3.4e+41')
@@ -244,7 +245,7 @@ def number(value: float) -> str:
 
 
 def credit(source: str) -> str:
-    """Say whose notion a claim is; constants and proofs stand in docs/mathematics.md.
+    """Credit the source of a claim; its constants and proofs are in docs/mathematics.md.
 
     >>> credit("CL24"), credit("information"), credit("this certificate")
     ('after CL24', 'by counting', 'this certificate')
@@ -255,7 +256,7 @@ def credit(source: str) -> str:
 
 
 def shown_risk(value: float) -> str:
-    """Write a risk: two decimals, or its size where they would be zeros.
+    """Write a risk with two decimals, or its order of magnitude if they would be zeros.
 
     >>> shown_risk(0.98), shown_risk(3.2e-29), shown_risk(0.0)
     ('0.98', '3e-29', '0.00')

@@ -1,4 +1,4 @@
-"""How results print: which function of this package writes each kind of result for people."""
+"""Which function of this package writes each kind of result for people."""
 
 from instances.lazy import Imported
 from instances.result import Answer, Result
@@ -62,9 +62,9 @@ def _written(table: Imported, result: Result) -> str:
 
 def text(result: Result, width: int, colour: bool) -> str:
     """Write a result for people in lines of a width; empty for a part of another result."""
-    from hardness.report.text import laid_out, within
+    from hardness.report.text import fitted_to, laid_out
 
-    with within(width):
+    with fitted_to(width):
         return laid_out(_written(_WORDS, result), width, colour)
 
 

@@ -2,8 +2,8 @@ from .attack import AttackResult as AttackResult, attack as attack, attacks_on a
 from .comparison import (
     Comparison as Comparison,
     compare as compare,
-    distinct as distinct,
-    usual as usual,
+    default_learners as default_learners,
+    distinct_learners as distinct_learners,
     values_of as values_of,
 )
 from .distinguish import Distinction as Distinction, distinguish as distinguish

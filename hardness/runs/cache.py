@@ -1,7 +1,7 @@
-"""Runs that are done, in one SQLite file: `runs(key PRIMARY KEY, json)`, beside what was asked.
+"""Finished runs in one SQLite file, `runs(key PRIMARY KEY, json)`, and the request of the command.
 
-The file is in WAL mode: whoever writes is never waited for by who reads, several commands may write
-at once, and a kill loses what was not yet added. A file that is closed is one file again.
+The file is in WAL mode: readers do not wait for writers, several commands may write at once, and a
+kill loses only rows that were not added yet. When the cache is closed, it is a single file again.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ from instances.errors import DamagedFile, ToolkitError, UsageError
 
 FORMAT = 1
 NAME = "runs.db"  # in the folder of a command
-_APPLICATION = 0x68726473  # "hrds", by which `file` and SQLite know it
-_PATIENCE = 60.0  # seconds that another command may write at once
-_AT_ONCE = 500
+_APPLICATION = 0x68726473  # "hrds", by which `file` and SQLite recognise the file
+_LOCK_SECONDS = 60.0  # to wait while another command writes
+_KEYS_PER_QUERY = 500
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS request (name TEXT PRIMARY KEY, json TEXT NOT NULL);
@@ -39,7 +39,10 @@ class Cache:
     """
 
     def __init__(self, path: Path, writes: bool = True) -> None:
-        """Open a file, or make it; raises DamagedFile, ToolkitError where it may not be written."""
+        """Open or create a file; raises DamagedFile, or ToolkitError if it cannot be written.
+
+        writes: if it is False, the file must exist and is only read.
+        """
         self.path, self.writes = path, writes
         if not writes or (path.exists() and path.stat().st_size):
             _require_ours(path)
@@ -47,7 +50,7 @@ class Cache:
             self.connection = self._opened()
         if writes:
             with sqlite_errors(path, self.close):
-                with contextlib.suppress(sqlite3.OperationalError):  # another command does it
+                with contextlib.suppress(sqlite3.OperationalError):  # another command does so
                     self.connection.execute("PRAGMA journal_mode = WAL")
                 self.connection.executescript(
                     f"PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; {_SCHEMA} COMMIT;"
@@ -56,12 +59,12 @@ class Cache:
 
     def _opened(self) -> sqlite3.Connection:
         if self.writes:
-            return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            return sqlite3.connect(self.path, timeout=_LOCK_SECONDS, isolation_level=None)
         name = self.path.absolute().as_uri()
-        connection = sqlite3.connect(f"{name}?mode=ro", uri=True, timeout=_PATIENCE)
+        connection = sqlite3.connect(f"{name}?mode=ro", uri=True, timeout=_LOCK_SECONDS)
         try:
             connection.execute("SELECT count(*) FROM sqlite_master")
-        except sqlite3.OperationalError:  # a folder that may not be written: nobody writes there
+        except sqlite3.OperationalError:  # the folder is read-only, so nobody writes there
             connection.close()
             connection = sqlite3.connect(f"{name}?immutable=1", uri=True)
         return connection
@@ -73,9 +76,9 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Leave one file, unless another command has it open too."""
+        """Close the file, and merge the WAL into it unless another command has it open."""
         if self.writes:
-            with contextlib.suppress(sqlite3.Error):  # in use, or on a full disk: nothing is lost
+            with contextlib.suppress(sqlite3.Error):  # in use, or the disk is full: nothing is lost
                 self.connection.execute("PRAGMA busy_timeout = 1000")
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self.connection.execute("PRAGMA journal_mode = DELETE")
@@ -84,30 +87,30 @@ class Cache:
 
     @property
     def count(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         with sqlite_errors(self.path):
             return int(self.connection.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def lookup(self, keys: Iterable[str]) -> dict[str, str]:
-        """Give the texts of those of some keys that are there."""
-        held, left = dict[str, str](), iter(keys)
+        """Return the JSON texts of the keys that are in the file, by key."""
+        texts, remaining = dict[str, str](), iter(keys)
         with sqlite_errors(self.path):
-            while some := list(islice(left, _AT_ONCE)):
-                marks = ",".join("?" * len(some))
+            while batch := list(islice(remaining, _KEYS_PER_QUERY)):
+                marks = ",".join("?" * len(batch))
                 sql = f"SELECT key, json FROM runs WHERE key IN ({marks})"
-                held.update(self.connection.execute(sql, some).fetchall())
-        return held
+                texts.update(self.connection.execute(sql, batch).fetchall())
+        return texts
 
     def texts(self) -> Iterator[str]:
-        """Give the texts of all runs, in an order that depends on their keys alone."""
+        """Yield the JSON texts of all runs, ordered by key."""
         with sqlite_errors(self.path):
             for (text,) in self.connection.execute("SELECT json FROM runs ORDER BY key"):
                 yield text
 
     def add(self, rows: Sequence[tuple[str, str]]) -> None:
-        """Keep texts by their keys, all or none; raises ToolkitError, as on a full disk."""
+        """Add pairs of key and JSON text, all or none; raises ToolkitError, as on a full disk."""
         self._write("INSERT OR REPLACE INTO runs VALUES (?, ?)", rows)
-        # SQLite goes on in a file that has lost its name, where nobody finds it.
+        # SQLite continues to write to a file that was moved or removed.
         if not self.in_place:
             raise ToolkitError(
                 f"{self.path} was moved, removed or replaced while it was written: a file that was "
@@ -117,17 +120,17 @@ class Cache:
 
     @property
     def in_place(self) -> bool:
-        """Whether the file of this name is still the one that was opened."""
+        """Whether the path is still that of the file that was opened."""
         return identity(self.path) == self._file
 
     @property
     def request(self) -> dict[str, Any] | None:
-        """What the command that wrote it was asked; None before it was kept."""
+        """The request of the command that wrote the file; None before it is stored."""
         return self._request("")
 
     @property
     def versions(self) -> dict[str, Any]:
-        """Of which version each learner on each family was whose runs are kept."""
+        """The version of each learner and family whose runs are in the file."""
         return self._request("versions") or {}
 
     def _request(self, name: str) -> Any:
@@ -139,12 +142,12 @@ class Cache:
         except ValueError as error:
             raise DamagedFile(f"{self.path}: what was asked is no JSON") from error
 
-    def ask(self, request: dict[str, Any], name: str = "") -> None:
-        """Keep what is asked; name: "versions" for those of learners and families."""
+    def store_request(self, request: dict[str, Any], name: str = "") -> None:
+        """Store the request of a command; name: "versions" for those of learners and families."""
         self._write("INSERT OR REPLACE INTO request VALUES (?, ?)", [(name, json.dumps(request))])
 
     def clear(self) -> None:
-        """Forget all runs, and of which versions they were."""
+        """Delete all runs and their versions."""
         with sqlite_errors(self.path):
             self.connection.execute("DELETE FROM runs")
             self.connection.execute("DELETE FROM request WHERE name = 'versions'")
@@ -162,7 +165,7 @@ class Cache:
 
 
 def is_cache(path: Path) -> bool:
-    """Return whether a path is an SQLite file, ours or of an earlier version; a pipe is not read.
+    """Return whether a path is an SQLite file; a pipe or a device is not read.
 
     >>> is_cache(Path("no-such-file"))
     False
@@ -177,7 +180,7 @@ def is_cache(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Tell a file from another of its name."""
+    """Return device and inode of a file, which a new file of the same name does not have."""
     try:
         status = os.stat(path)
     except OSError:
@@ -199,7 +202,7 @@ def _require_ours(path: Path) -> None:
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             (version,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
-            return  # said where it is opened
+            return  # reported when the file is opened
         except sqlite3.DatabaseError as error:
             raise DamagedFile(f"{path} is damaged: {error}") from error
     if "sweeps" in names:
@@ -214,13 +217,16 @@ def _require_ours(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def sqlite_errors(path: Path, last: Any = None) -> Iterator[None]:
-    """Say in one line what SQLite or the system refuses; last: what is called then."""
+def sqlite_errors(path: Path, cleanup: Any = None) -> Iterator[None]:
+    """Turn errors of SQLite or the system into a ToolkitError of one line.
+
+    cleanup: a function to call first if there is an error.
+    """
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        if last:
-            last()
+        if cleanup:
+            cleanup()
         reason, code = str(error), getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL or "disk is full" in reason:
             raise ToolkitError(

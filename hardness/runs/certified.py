@@ -1,4 +1,4 @@
-"""Certificates of the specs of runs, made when they are asked for."""
+"""Certificates of the specs of runs, made when they are first needed."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,24 +13,27 @@ from instances.spec import kind_of, parse_stored
 def certify_all(
     specs: Sequence[str], terms: BoundParameters
 ) -> tuple[tuple[Certificate, ...], str]:
-    """Give a certificate of each spec, or none and why."""
-    found: list[Certificate] = []
+    """Return the certificate of each spec and "", or no certificates and the first reason."""
+    made: list[Certificate] = []
     for spec in specs:
         certificate = certificate_of(spec, terms)
         if isinstance(certificate, str):
             return (), certificate
-        found.append(certificate)
-    return tuple(found), ""
+        made.append(certificate)
+    return tuple(made), ""
 
 
 def certificate_of(spec: str, terms: BoundParameters) -> Certificate | str:
-    """Certify a spec, or say why there is no certificate."""
+    """Return the certificate of a spec, or the reason why there is none."""
     return _certificate(spec, terms, kind_of(spec.partition(":")[0]))
 
 
 @lru_cache(1024)
 def _certificate(spec: str, terms: BoundParameters, kind: object) -> Certificate | str:
-    """Certify a spec; kind: the class of its family, for a user may name another one alike."""
+    """Certify a spec.
+
+    kind: the class of its family, only for the cache: a user may define another one of this name.
+    """
     try:
         family = parse_stored(spec)
         if family.hardness.evidence != "exact":
@@ -41,10 +44,10 @@ def _certificate(spec: str, terms: BoundParameters, kind: object) -> Certificate
 
 
 def query_bound(certificates: Sequence[Certificate]) -> str:
-    """Name the bound on queries that all of some certificates claim; empty where there is none.
+    """Return the quantity of queries that all certificates claim; empty if there is none.
 
-    A claim that no number of queries is enough counts as one. On queries with any statistics where
-    they claim both.
+    It is "stat-queries" if they claim both kinds. A claim that no number of queries suffices counts
+    too.
     """
     for name in ("stat-queries", "csq-queries"):
         if certificates and all(claims(one, name) for one in certificates):
@@ -53,20 +56,24 @@ def query_bound(certificates: Sequence[Certificate]) -> str:
 
 
 def claims(certificate: Certificate, quantity: str) -> bool:
-    """Whether a quantity is claimed, or in place of queries that no number of them is enough."""
+    """Whether a quantity is claimed, or for queries that no finite number of them suffices."""
     return any(claim.quantity in (quantity, _success(quantity)) for claim in certificate.claims)
 
 
 def success(certificate: Certificate, quantity: str) -> Fraction | None:
-    """The success above which no number of queries is enough; None where that is not claimed."""
-    found = {claim.quantity: claim.value for claim in certificate.claims}
-    return None if quantity in found else found.get(_success(quantity))
+    """Return the success probability above which no number of queries suffices.
+
+    None if this is not claimed.
+    """
+    values = {claim.quantity: claim.value for claim in certificate.claims}
+    return None if quantity in values else values.get(_success(quantity))
 
 
 def number(certificate: Certificate, quantity: str, value: Fraction) -> int | None:
-    """The certified number; None where no number of queries gives the success that is wanted.
+    """Return the certified number for a success probability `value`.
 
-    0 where a guess gives it, which is vacuous. Raises UsageError for what is not claimed.
+    None means that no number of queries suffices, and 0 that a guess does, which is vacuous. Raises
+    UsageError if the quantity is not claimed.
 
     >>> from instances import parse
     >>> hard = certify(parse("parity:d=20,m=3,noise=0.45"))
@@ -85,7 +92,7 @@ def _success(quantity: str) -> str:
 
 
 def terms_of(tau: Fraction | int | str | None) -> BoundParameters:
-    """Return the usual terms with the tolerance that runs had; raises DamagedFile for none.
+    """Return the default terms with the tolerance of runs; raises DamagedFile for a wrong one.
 
     >>> terms_of("1/20").tau, terms_of(None).tau
     (Fraction(1, 20), Fraction(1, 10))

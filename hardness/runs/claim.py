@@ -1,4 +1,4 @@
-"""What the samples of a folder say of a secret that a run claims, where nobody knows the secret."""
+"""Evidence for a claimed secret from the samples of a folder, if nobody knows the secret."""
 
 import math
 from dataclasses import dataclass, replace
@@ -21,15 +21,19 @@ from instances.sets import Symmetric
 from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"
-SURE = 2.0**-30  # what attacks ask for before they claim a secret
-_MOST = 1 << 16  # examples that are looked at
-_LIKE_COINS = 0.9  # of the deviation of uniform residuals: above it they say nothing of errors
-_LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
+SURE = 2.0**-30  # attacks claim a secret if random labels would fit with at most this probability
+_MOST_EXAMPLES = 1 << 16  # that are compared with a claimed secret
+_LIKE_UNIFORM = 0.9  # of the deviation of uniform residuals: above it they show nothing of errors
+_LEAST_LOG2 = -1022  # of a probability, since float64 would round smaller ones to 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Weighed:
-    """Samples of a folder: those that a learner gets, and those that a claim is judged by."""
+    """Samples of a folder.
+
+    folder: with the samples that a learner gets. counted: the samples by which a claim is judged.
+    lines: the number of all samples.
+    """
 
     folder: Folder
     counted: Samples
@@ -37,7 +41,7 @@ class Weighed:
 
     @property
     def notes(self) -> list[str]:
-        """Notes for the user: how the file was read, and how many samples count."""
+        """Notes for the user on how the file was read, and how many samples count."""
         counted = len(self.counted)
         dropped = [f"{counted} of {self.lines} samples count: {COUNTED}"]
         return [*getattr(self.folder, "notes", ()), *(dropped if counted < self.lines else [])]
@@ -61,9 +65,9 @@ def weigh(folder: Folder) -> Weighed | None:
         opened = family.open(examples.words)
         wanted = ~opened
         wanted[np.flatnonzero(opened)[kept]] = True
-        left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
+        reduced = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
         notes = getattr(folder, "notes", ())
-        folder = MemoryFolder.of_examples(folder.path, left, notes=notes)
+        folder = MemoryFolder.of_examples(folder.path, reduced, notes=notes)
     return Weighed(
         folder=folder,
         counted=drawn.take(counted),
@@ -72,21 +76,21 @@ def weigh(folder: Folder) -> Weighed | None:
 
 
 def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
-    """Compare a claimed secret with stored samples; None for families that have none.
+    """Compare a claimed secret with stored samples; None for families without samples.
 
-    samples: those of the `lines` that count. evidence: the bits by which they favour the secret
-    over random labels. coins: a bound on the chance that random labels favour any secret as much,
-    all secrets counted. open: the entries that the samples do not determine, if coins are that
-    rare. residual_std, residual_max: of b - <a, s> mod q, centred; declared_std: of the errors that
-    the spec names, which is off by so many standard errors of the residuals.
+    The result has these keys. samples: how many of the `lines` samples count. evidence: the bits by
+    which they favour the secret over random labels. coins: a bound on the probability that random
+    labels favour any secret as much. open: the entries that the samples do not determine, only if
+    coins is at most 2^-30. residual_std, residual_max: of b - <a, s> mod q, centred. declared_std:
+    of the errors by the spec. standard_errors: by how many of them the residuals exceed it.
 
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> from instances import parse, write_folder
     >>> instance = parse("lwe:n=8,q=97,sigma=1").instance(0)
     >>> folder = write_folder(Path(mkdtemp()) / "it", instance, 200)
-    >>> found = fit(folder, instance.hidden.secret)
-    >>> found["coins"] < 1e-99, found["residual_max"] < 6, found["open"]
+    >>> facts = fit(folder, instance.hidden.secret)
+    >>> facts["coins"] < 1e-99, facts["residual_max"] < 6, facts["open"]
     (True, True, [])
     """
     weighed = weigh(folder)
@@ -94,12 +98,12 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         sets = folder.family
         if not isinstance(sets, Symmetric) or not sets.two_valued:
             return None
-        seen = reduce(folder.examples(0, min(folder.count, _MOST)))
+        seen = reduce(folder.examples(0, min(folder.count, _MOST_EXAMPLES)))
         try:
             sets.require_member(secret)
         except (UsageError, TypeError, ValueError):
-            return _shown(len(seen), sets.size, -math.inf)
-        return _shown(len(seen), sets.size, labels_evidence(seen, sets, secret))
+            return _facts(len(seen), sets.size, -math.inf)
+        return _facts(len(seen), sets.size, labels_evidence(seen, sets, secret))
     from hardness.attacks.counting import open_entries
 
     counted = weighed.counted
@@ -108,8 +112,8 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
     except (UsageError, TypeError, ValueError):
-        return _shown(len(counted), family.size, -math.inf) | lines
-    facts = _shown(len(counted), family.size, counted.evidence(entries)) | lines
+        return _facts(len(counted), family.size, -math.inf) | lines
+    facts = _facts(len(counted), family.size, counted.evidence(entries)) | lines
     if facts["coins"] <= SURE:
         facts["open"] = open_entries(counted, entries)
     if len(counted):
@@ -118,18 +122,19 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
             "residual_std": round(float(residuals.std()), 4),
             "declared_std": round(counted.error.deviation if counted.error else 0.0, 4),
             "residual_max": int(np.abs(residuals).max()),
-            "standard_errors": round(_off(residuals, counted.error), 1),
+            "standard_errors": round(_excess_variance(residuals, counted.error), 1),
         }
-        if facts["residual_std"] >= _LIKE_COINS * family.q / math.sqrt(12):
+        if facts["residual_std"] >= _LIKE_UNIFORM * family.q / math.sqrt(12):
             facts["standard_errors"] = 0.0
     return facts
 
 
 def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[str, Any]]:
-    """Restrict a claimed secret to the entries that the samples determine, with the details.
+    """Restrict a claimed secret to the entries that the samples determine.
 
-    If several secrets fit, no whole secret is claimed. `claimed_entries` then has the entries that
-    are determined, in the order of the linear form, and None for the others.
+    Returns the hypothesis and details of the run. If several secrets fit, the hypothesis claims
+    none. The detail `claimed_entries` then has the determined entries, in the order of the linear
+    form, and None for the others.
     """
     if hypothesis.secret is None:
         return hypothesis, {}
@@ -137,31 +142,32 @@ def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[st
     if not (facts and facts.get("open")):
         return hypothesis, {"fit": facts}
     entries = list[int | None](folder.family.to_linear(hypothesis.secret))
-    for place in facts["open"]:
-        entries[place] = None
-    several = replace(hypothesis, secret=None, outcome=Outcome.NO_CLAIM)
-    return several, {"fit": facts, "claimed_entries": entries, "reason": "several secrets fit"}
+    for index in facts["open"]:
+        entries[index] = None
+    partial = replace(hypothesis, secret=None, outcome=Outcome.NO_CLAIM)
+    return partial, {"fit": facts, "claimed_entries": entries, "reason": "several secrets fit"}
 
 
-def _off(residuals: NDArray[np.int64], law: Integers | None) -> float:
-    """Compute by how many standard errors the variance of residuals is above that of a law."""
+def _excess_variance(residuals: NDArray[np.int64], law: Integers | None) -> float:
+    """Return by how many standard errors the variance of residuals exceeds that of their law."""
     if law is None:
         return 0.0
-    shares = np.array(law.counts, float) / sum(law.counts)
-    about = np.array(law.values, float) - law.mean
-    variance, fourth = float(shares @ about**2), float(shares @ about**4)
-    spread = math.sqrt((fourth - variance**2) / len(residuals))
-    more = float(residuals.var()) - variance
-    return more / spread if spread else 0.0
+    weights = np.array(law.counts, float) / sum(law.counts)
+    centred = np.array(law.values, float) - law.mean
+    variance, fourth = float(weights @ centred**2), float(weights @ centred**4)
+    error = math.sqrt((fourth - variance**2) / len(residuals))
+    excess = float(residuals.var()) - variance
+    return excess / error if error else 0.0
 
 
-def _shown(count: int, secrets: int, evidence: float) -> dict[str, Any]:
-    coins = 2.0 ** min(0.0, max(_LEAST, math.log2(secrets) - evidence))
+def _facts(count: int, secrets: int, evidence: float) -> dict[str, Any]:
+    """Return the keys of `fit` for every family; secrets: the number of all secrets."""
+    coins = 2.0 ** min(0.0, max(_LEAST_LOG2, math.log2(secrets) - evidence))
     return {"samples": count, "evidence": round(evidence, 2), "coins": coins}
 
 
 def brief_claim(details: dict[str, Any]) -> str:
-    """Say how sure a claim is in a few words, for the cell of a table.
+    """Describe the evidence for a claimed secret in a few words, for the cell of a table.
 
     >>> brief_claim({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
     'claimed; random labels fit with chance 0.00025'
@@ -171,13 +177,13 @@ def brief_claim(details: dict[str, Any]) -> str:
         return "no secret found"
     facts, claims = details.get("fit"), "claimed in part" if None in entries else "claimed"
     if not facts or facts["coins"] >= 1:
-        shown = "the samples do not show it" if facts else "nothing shows it here"
-        return f"{claims}; {shown}"
+        reason = "the samples do not show it" if facts else "nothing shows it here"
+        return f"{claims}; {reason}"
     return f"{claims}; random labels fit with chance {chance_words(facts['coins'])}"
 
 
 def chance_words(coins: float) -> str:
-    """Write a bound on a chance from above, rounded up.
+    """Write an upper bound on a probability, rounded up.
 
     >>> chance_words(2.0**-12), chance_words(2.0**-40)
     ('0.00025', '2^-40')
@@ -190,9 +196,9 @@ def chance_words(coins: float) -> str:
 
 
 def labels_evidence(reduced: Reduced, family: Symmetric, secret: Secret) -> float:
-    """Compute the bits by which labels favour a hidden set over coins of the same mean.
+    """Compute the bits by which labels favour a hidden set over random labels of the same mean.
 
-    Labels have two values. (docs/named-mathematics.md, section 13)
+    The labels have two values. (docs/named-mathematics.md, section 13)
 
     >>> from instances import parse
     >>> from instances.coded import reduce

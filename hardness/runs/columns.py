@@ -1,4 +1,4 @@
-"""Runs as a table, the parameters of their specs, and what every execution of a run shares."""
+"""Runs as a table, and the parameters of their specs."""
 
 import gc
 import re
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-COUNTED = ("none", "examples", "queries", "values")  # what ends a run everywhere alike
+COUNTED = ("none", "examples", "queries", "values")  # ends of runs, equal on every machine
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
-_AT_ONCE = 256  # rows
-_OF_OTHERS = ("family", "learner_name", "reproducible")  # columns that follow from another
-_REPEATED = ("spec", "learner", "outcome", "limited_by")  # columns of few different values
-# Columns of few different values together.
+_BATCH_ROWS = 256
+_DERIVED = ("family", "learner_name", "reproducible")  # columns computed from another column
+_REPEATED = ("spec", "learner", "outcome", "limited_by")  # columns with few different values
+# Columns that have few different values, also as a tuple.
 _SETTINGS = (
     *("machine", *(f"budget_{name}" for name in BUDGET)),
     *("oracle", "tau", "family_revision", "learner_revision"),
@@ -43,7 +43,10 @@ COLUMNS = (
 
 @contextmanager
 def no_cycles() -> Iterator[None]:
-    """Inside, objects are made without a look for cycles, of which runs have none: faster."""
+    """Disable the garbage collector in the block, which makes creating many runs faster.
+
+    Runs have no reference cycles.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -55,16 +58,16 @@ def no_cycles() -> Iterator[None]:
 
 @no_cycles()
 def runs_frame(runs: Iterable[Any]) -> "DataFrame":
-    """Make the tidy table of runs: a row a run, in their order.
+    """Make the tidy table of runs: one row a run, in their order.
 
-    After `COLUMNS` come the budgets, as `budget_examples`, how queries were answered (`oracle`,
-    `tau`), revisions, and the parameters of specs under their own names: numbers as floats, else
-    texts; what a run does not have is missing. A parameter that is called as another column is
-    `param_NAME`.
+    After `COLUMNS` come budgets, as `budget_examples`, then `oracle` and `tau` of queries, then
+    revisions, then the parameters of specs under their own names. Parameters are floats, or texts
+    if they are not numbers. Values that a run does not have are missing. A parameter with the name
+    of another column is `param_NAME`.
 
     >>> from hardness.runs import compare
-    >>> made = runs_frame(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
-    >>> made.groupby("d")["solved"].mean().tolist()
+    >>> frame = runs_frame(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
+    >>> frame.groupby("d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
     import numpy as np
@@ -73,7 +76,7 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
     from instances.result import dtype
 
     def packed(values: Sequence[Any]) -> Any:
-        """Pack numbers of one kind as an array; numpy reads None as NaN, which no JSON has."""
+        """Pack numbers of one type as an array; None among floats becomes NaN, which JSON lacks."""
         kinds = set(map(type, values))
         if float in kinds and kinds <= {float, type(None)}:
             return np.array(values, np.float64)
@@ -83,21 +86,21 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
         return values
 
     def column(parts: Sequence[Any]) -> Any:
-        """Make a column of its parts, some packed; integers beside nothing stay integers."""
+        """Join the parts of a column, of which some are packed; missing integers stay integers."""
         kinds = {getattr(part, "dtype", object) for part in parts}
         if kinds == {np.dtype(np.float64)}:
-            found = np.concatenate(parts)
-            return pd.arrays.FloatingArray(found, np.isnan(found))
+            floats = np.concatenate(parts)
+            return pd.arrays.FloatingArray(floats, np.isnan(floats))
         if kinds == {np.dtype(np.int64)}:
             return pd.array(np.concatenate(parts), dtype="Int64")
         lists = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
-        values = [None if one != one else one for some in lists for one in some]
+        values = [None if v != v else v for part in lists for v in part]  # v != v for NaN
         return pd.array(values, dtype=dtype(values))
 
     limits = attrgetter(*BUDGET)
 
     def settings(row: Any) -> tuple[Any, ...]:
-        """Give the values of `_SETTINGS`."""
+        """Return the values of the columns `_SETTINGS`."""
         details, revisions = row.details, row.revisions
         answered = details.get("oracle"), details.get("tau")
         revised = revisions.get("family"), revisions.get("learner")
@@ -105,47 +108,48 @@ def runs_frame(runs: Iterable[Any]) -> "DataFrame":
 
     indexes = {name: defaultdict[Any, int]() for name in (*_REPEATED, "settings")}
     for index in indexes.values():
-        index.default_factory = index.__len__  # values are numbered as they come
-    names = [name for name in COLUMNS if name not in (*_OF_OTHERS, "machine")]
+        index.default_factory = index.__len__  # values are numbered in the order of their arrival
+    names = [name for name in COLUMNS if name not in (*_DERIVED, "machine")]
     parts: dict[str, list[Any]] = {name: [] for name in names}
     places = {name: [np.empty(0, np.intp)] for name in indexes}
-    get, left = attrgetter(*names), iter(runs)
-    while some := list(islice(left, _AT_ONCE)):  # all of a few rows while they are in the cache
-        read = dict(zip(names, zip(*map(get, some), strict=True), strict=True))
-        for name, values in (read | {"settings": tuple(map(settings, some))}).items():
+    get, rest = attrgetter(*names), iter(runs)
+    while batch := list(islice(rest, _BATCH_ROWS)):  # few rows at a time stay in the CPU cache
+        read = dict(zip(names, zip(*map(get, batch), strict=True), strict=True))
+        for name, values in (read | {"settings": tuple(map(settings, batch))}).items():
             if name in indexes:
                 numbered = map(indexes[name].__getitem__, values)
-                places[name].append(np.fromiter(numbered, np.intp, len(some)))
+                places[name].append(np.fromiter(numbered, np.intp, len(batch)))
             else:
                 parts[name].append(packed(values))
-    taken = {name: np.concatenate(arrays) for name, arrays in places.items()}
+    positions = {name: np.concatenate(arrays) for name, arrays in places.items()}
 
-    def few(name: str, change: Callable[[Any], Any] = lambda one: one) -> Any:
-        """Make a column of what follows from values of which few differ: of each once."""
-        return column([packed([*map(change, indexes[name])])]).take(taken[name])
+    def few(name: str, change: Callable[[Any], Any] = lambda value: value) -> Any:
+        """Make a column of changed values, calling `change` once for each different value."""
+        return column([packed([*map(change, indexes[name])])]).take(positions[name])
 
-    made: dict[str, Any] = dict.fromkeys((*COLUMNS, *_SETTINGS[1:])) | {
+    columns: dict[str, Any] = dict.fromkeys((*COLUMNS, *_SETTINGS[1:])) | {
         "spec": few("spec"),
         "learner": few("learner"),
-        "family": few("spec", lambda one: one.partition(":")[0]),
+        "family": few("spec", lambda spec: spec.partition(":")[0]),
         "learner_name": few("learner", name_of),
-        "outcome": few("outcome", lambda one: one.value),
+        "outcome": few("outcome", lambda outcome: outcome.value),
         "limited_by": few("limited_by"),
         "reproducible": few("limited_by", COUNTED.__contains__),
     }
-    made |= {name: few("settings", itemgetter(i)) for i, name in enumerate(_SETTINGS)}
-    made["tau"] = few("settings", lambda one: _plain(tau_of(one[_SETTINGS.index("tau")])))
-    made |= {name: column(parts[name]) for name in names if name not in indexes}
+    columns |= {name: few("settings", itemgetter(i)) for i, name in enumerate(_SETTINGS)}
+    tau = _SETTINGS.index("tau")
+    columns["tau"] = few("settings", lambda values: _plain(tau_of(values[tau])))
+    columns |= {name: column(parts[name]) for name in names if name not in indexes}
     specs = {spec: parameters_of(spec) for spec in indexes["spec"]}
-    for name in dict.fromkeys(name for one in specs.values() for name in one):
-        values = few("spec", lambda one: _plain(specs[one].get(name)))  # noqa: B023
-        made[f"param_{name}" if name in made else name] = values
-    return pd.DataFrame(made)
+    for name in dict.fromkeys(name for parameters in specs.values() for name in parameters):
+        values = few("spec", lambda spec: _plain(specs[spec].get(name)))  # noqa: B023
+        columns[f"param_{name}" if name in columns else name] = values
+    return pd.DataFrame(columns)
 
 
 @lru_cache(64)
 def tau_of(text: Any) -> Value | str | None:
-    """Read the tolerance that a run holds as text; what is no number stays as it is.
+    """Read the tolerance that a run stores as text; a text that is not a number stays as it is.
 
     >>> tau_of("1/10"), tau_of("none")
     (Fraction(1, 10), 'none')
@@ -158,9 +162,9 @@ def tau_of(text: Any) -> Value | str | None:
 
 @lru_cache(1024)
 def name_of(learner: str) -> str:
-    """Name a learner without its parameters; one of a file by its file and what defines it.
+    """Return the name of a learner without parameters; for one in a file as "path.py:Name".
 
-    >>> [name_of(one) for one in ("mlp:steps=9", "my/two.py:Second:a=1", "decode:mlp:steps=9")]
+    >>> [name_of(text) for text in ("mlp:steps=9", "my/two.py:Second:a=1", "decode:mlp:steps=9")]
     ['mlp', 'my/two.py:Second', 'decode:mlp']
     """
     first, _, rest = learner.partition(":")
@@ -179,10 +183,10 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(4096)
 def parameters_of(spec: str) -> dict[str, Value | str]:
-    """Read the parameters of a spec as data, whether or not its family is known here.
+    """Read the parameters of a spec, whether or not its family is known here.
 
-    Numbers are those that are written as canonical specs write them: equal ones are equal texts.
-    A spec of another grammar, as one from a file, is its own parameter `spec`.
+    A value is a number only if it is written as in a canonical spec, so equal numbers are equal
+    texts. A spec of another grammar, as "path.py:Name", is returned as its parameter `spec`.
 
     >>> parameters_of("parity:d=8,noise=1/3,g=[1,2]"), parameters_of("mine.py:Family")
     ({'d': 8, 'noise': Fraction(1, 3), 'g': '[1,2]'}, {'spec': 'mine.py:Family'})
@@ -199,9 +203,9 @@ def parameters_of(spec: str) -> dict[str, Value | str]:
 
 
 def numbers_of(spec: str) -> dict[str, Value]:
-    """Take the parameters of a spec that are numbers; "size", 1, where there are none."""
-    found = {name: v for name, v in parameters_of(spec).items() if not isinstance(v, str)}
-    return found or {"size": 1}
+    """Return the parameters of a spec that are numbers, or {"size": 1} if there are none."""
+    values = {name: v for name, v in parameters_of(spec).items() if not isinstance(v, str)}
+    return values or {"size": 1}
 
 
 def _number(text: str) -> Value | str:
@@ -214,7 +218,7 @@ def _number(text: str) -> Value | str:
 
 @lru_cache(1024)
 def natural(text: str) -> bytes:
-    """Make a key that sorts names with numbers in them by their value; texts keep keys apart.
+    """Make a key that sorts texts with the numbers in them by value; different texts differ.
 
     >>> sorted(["d=10,m=2", "d=8,m=10", "d=8,m=2"], key=natural)
     ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']

@@ -1,4 +1,4 @@
-"""Comparisons: learners beside certified bounds over the values of one parameter."""
+"""Comparisons of learners and certified bounds over the values of one parameter."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from hardness.oracles import Budget
 from hardness.runs.certified import certify_all, claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
-from hardness.runs.jobs import Do, Job, here, require_loaded, require_some
+from hardness.runs.jobs import Executor, Job, in_this_process, require_loaded, require_some
 from hardness.runs.names import Value, numbers
 from hardness.runs.record import Record
 from hardness.runs.registry import parse_learner, stored_name
@@ -39,11 +39,11 @@ _MOST_RUNS = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """The runs of one learner at one size.
+    """The summary of the runs of one learner at one size.
 
-    Queries, examples, values, seconds and the risk are medians of all runs, solved or not. enough:
-    of each cost the least that a fraction of the runs stayed within, solved or not: the success
-    probability that the certified bound is about.
+    queries, examples, values, seconds, risk: medians of all runs, solved or not. enough: for each
+    cost, the least amount that a fraction of the runs stayed within, solved or not. The fraction is
+    the success probability of the certified bounds. outcome: the most frequent one.
     """
 
     value: Value
@@ -57,11 +57,11 @@ class Cell:
     seconds: float
     risk: float | None
     enough: dict[Cost, float]
-    outcome: str  # the most frequent one
+    outcome: str
 
 
 def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
-    """Summarise the runs of a learner on the instances of a spec; there is at least one."""
+    """Summarise the runs, at least one, of a learner on the instances of a spec."""
     risks = [r.risk for r in runs if r.risk is not None]
     names = [r.outcome.value for r in runs]
     return Cell(
@@ -74,22 +74,22 @@ def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
         examples=_median([r.examples for r in runs]),
         values=_median([r.membership_queries for r in runs]),
         seconds=median(r.seconds for r in runs),
-        enough={cost: enough((r.used(cost) for r in runs), success) for cost in COSTS},
+        enough={cost: cost_within((r.used(cost) for r in runs), success) for cost in COSTS},
         risk=median(risks) if risks else None,
         outcome=max(names, key=names.count),
     )
 
 
 def _median(counts: Sequence[int]) -> float:
-    """Return the median of counts: an integer where it is one."""
+    """Return the median of counts, as an int if it is whole."""
     middle = median(counts)
     return int(middle) if middle == int(middle) else middle
 
 
-def enough(costs: Iterable[float], fraction: Fraction) -> float:
+def cost_within(costs: Iterable[float], fraction: Fraction) -> float:
     """Return the least cost that at least a fraction of the runs stayed within.
 
-    >>> enough([5, 1, 9], Fraction(2, 3))
+    >>> cost_within([5, 1, 9], Fraction(2, 3))
     5
     """
     ordered = sorted(costs)
@@ -99,9 +99,9 @@ def enough(costs: Iterable[float], fraction: Fraction) -> float:
 class Comparison(Record, frozen=True, kw_only=True):
     """Runs and certificates over the values of one parameter.
 
-    spec: as asked; specs: canonical, one a value. seed: the first. canonical: names of the
-    learners, where runs say them. Certificates, how costs grow and how learners stand to one
-    another follow, and are computed once.
+    spec: as the user wrote it. specs: the canonical spec of each value. seed: the first one.
+    canonical: names of the learners if they were read from runs. Certificates and the growth of
+    costs are computed from these fields, once.
     """
 
     spec: str
@@ -122,16 +122,16 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     @property
     def works(self) -> list[Job]:
-        """The jobs of its runs: size by size, learners in the order asked, by seed."""
+        """The jobs of its runs, ordered by size, learner and seed."""
         return [
-            Job(spec=one, learner=learner, seed=seed, budget=self.budget, tau=self.terms.tau)
-            for one in self.specs
+            Job(spec=spec, learner=learner, seed=seed, budget=self.budget, tau=self.terms.tau)
+            for spec in self.specs
             for learner in self.learners
             for seed in range(self.seed, self.seed + self.seeds)
         ]
 
     def on(self, runs: Iterable[Run]) -> Self:
-        """Hold those of some runs that are its own, in the order of its jobs."""
+        """Return a copy with the given runs that belong to it, in the order of its jobs."""
         sizes = {spec: i for i, spec in enumerate(self.specs)}
         names = {name: i for i, name in enumerate(self.learner_names)}
         seeds = range(self.seed, self.seed + self.seeds)
@@ -141,17 +141,17 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     @cached_property
     def certificates(self) -> tuple[Certificate, ...]:
-        """One a size; none where a bound is not claimed for one of them."""
+        """The certificate of each size; empty if some size has none."""
         return certificates(self.specs, self.terms)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
-        """The values of the parameter, as the specs say them."""
+        """The values of the parameter, read from the specs."""
         return tuple(numbers_of(spec)[self.parameter] for spec in self.specs)
 
     @cached_property
     def learner_names(self) -> list[str]:
-        """Canonical names of the learners, in the order asked."""
+        """Canonical names of the learners, in the order of `learners`."""
         return list(self.canonical) or [*map(stored_name, self.learners)]
 
     def runs_of(self, learner: str, value: Value) -> list[Run]:
@@ -162,15 +162,15 @@ class Comparison(Record, frozen=True, kw_only=True):
     @cached_property
     def _by_learner(self) -> Mapping[str, Mapping[str, list[Run]]]:
         by_learner: dict[str, dict[str, list[Run]]] = {name: {} for name in self.learner_names}
-        for one in self.runs:
-            by_learner.setdefault(one.learner, {}).setdefault(one.spec, []).append(one)
+        for run in self.runs:
+            by_learner.setdefault(run.learner, {}).setdefault(run.spec, []).append(run)
         return by_learner
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every learner at every size where it ran in a few numbers, learners in the order asked.
+        """The cell of each learner at each size where it ran, ordered by learner.
 
-        Of a slice of a store not every learner ran at every size.
+        In runs of a sweep, some learners may not have run at every size.
         """
         return tuple(
             cell(value, runs, self.terms.success)
@@ -180,9 +180,9 @@ class Comparison(Record, frozen=True, kw_only=True):
         )
 
     def bounds(self, quantity: str) -> list[int | None]:
-        """Return a certified value at every size; empty where it is not claimed of all sizes.
+        """Return the certified value at each size, None if no finite number of queries suffices.
 
-        None where no number of queries is enough.
+        The list is empty if the quantity is not claimed at all sizes.
         """
         if not all(claims(one, quantity) for one in self.certificates):
             return []
@@ -190,45 +190,46 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     @cached_property
     def scaling(self) -> Scaling:
-        """How costs and certified numbers grow."""
+        """The fitted growth of costs and of certified numbers."""
         sizes = dict(zip(self.specs, self.values, strict=True))
         return scaling(self.parameter, self._by_learner, sizes, self.certificates)
 
     def by_size(self) -> Iterator[tuple[str, dict[str, int | None], list[Cell]]]:
-        """Give each size as text, with the cells there and what is certified by its quantity.
+        """Yield for each size its text, the certified values by quantity, and its cells.
 
-        Certified are the floor of examples and the bound on queries, where there is one; nothing
-        where there is no floor.
+        The quantities are the information-floor and the bound on queries, if there is one. Without
+        an information-floor there are none.
         """
         names = (query_bound(self.certificates), "information-floor")
         bounds = {name: values for name in names if name and (values := self.bounds(name))}
-        known = bounds if names[1] in bounds else {}
+        if "information-floor" not in bounds:
+            bounds = {}
         for i, value in enumerate(self.values):
-            certified = {name: values[i] for name, values in known.items()}
-            here = [one for one in self.cells if one.value == value]
-            yield f"{self.parameter}={write(value)}", certified, here
+            certified = {name: values[i] for name, values in bounds.items()}
+            cells = [cell for cell in self.cells if cell.value == value]
+            yield f"{self.parameter}={write(value)}", certified, cells
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
         costs = ["queries", "examples", "values", "seconds", "risk"]
-        if not any(one.values for one in self.cells):
+        if not any(cell.values for cell in self.cells):
             costs.remove("values")
         rows: list[TableRow] = []
-        for size, certified, every in self.by_size():
-            for one in every:
-                spent = {cost: getattr(one, cost) for cost in costs}
-                spent |= {c: spent[c] or None for c in ("queries", "values") if c in costs}
-                judged = {"solved": f"{one.solved}/{one.runs}", "known": "measured"}
-                rows.append({"learner": names[one.learner], "size": size, **spent, **judged})
+        for size, certified, cells in self.by_size():
+            for cell in cells:
+                used = {cost: getattr(cell, cost) for cost in costs}
+                used |= {c: used[c] or None for c in ("queries", "values") if c in costs}
+                ends = {"solved": f"{cell.solved}/{cell.runs}", "known": "measured"}
+                rows.append({"learner": names[cell.learner], "size": size, **used, **ends})
             if certified:
-                told = {BOUND[name]: worded(name, n) for name, n in certified.items()}
-                known = "exact" if {*told.values()} - {VACUOUS} else VACUOUS
+                bounds = {COST_OF[name]: certified_text(name, n) for name, n in certified.items()}
+                known = "exact" if {*bounds.values()} - {VACUOUS} else VACUOUS
                 row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
-                rows.append({**row, **told, "solved": None, "known": known})
+                rows.append({**row, **bounds, "solved": None, "known": known})
         return rows
 
     def to_frame(self) -> "DataFrame":
-        """Make the tidy pandas DataFrame: one row a run; where there is none, one row a claim."""
+        """Make the tidy pandas DataFrame: one row a run, or without runs one row a claim."""
         if self.certificates and not self.runs:
             import pandas as pd
 
@@ -236,7 +237,7 @@ class Comparison(Record, frozen=True, kw_only=True):
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON with what follows: certificates, fitted growth."""
+        """Return it as JSON, with the certificates and the fitted growth."""
         return {
             **self.filed(),
             "certificates": [one.to_dict() for one in self.certificates],
@@ -245,24 +246,24 @@ class Comparison(Record, frozen=True, kw_only=True):
         }
 
 
-BOUND = {
+COST_OF = {  # the cost of a run that each certified quantity bounds
     "stat-queries": "queries",
     "csq-queries": "queries",
     "information-floor": "examples",
 }
 
 
-def worded(quantity: str, value: int | None) -> int | str:
-    """Give what is certified, or the words for what says nothing and for no number at all."""
+def certified_text(quantity: str, value: int | None) -> int | str:
+    """Return a certified value, "vacuous" for a trivial one, or "none enough" for None."""
     if value is None:
         return NONE_ENOUGH
     return VACUOUS if vacuous(quantity, value) else value
 
 
-def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop learners that were named before, in whatever spelling.
+def distinct_learners(learners: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop repeated learners, whatever their spelling; keep the first name of each.
 
-    >>> distinct(("lowdegree", "lowdegree:degree=2", "student"))
+    >>> distinct_learners(("lowdegree", "lowdegree:degree=2", "student"))
     ('lowdegree', 'student')
     """
     named: dict[str, str] = {}
@@ -271,10 +272,10 @@ def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(named.values())
 
 
-def usual(spec: str, over: str) -> tuple[str, ...]:
-    """Name a few learners that run on a family, for who names none.
+def default_learners(spec: str, over: str) -> tuple[str, ...]:
+    """Name the default learners that run on a family, for a command that names none.
 
-    >>> usual("profile:g=majority,m=3", "d=8..10")
+    >>> default_learners("profile:g=majority,m=3", "d=8..10")
     ('queries', 'lowdegree', 'student')
     """
     family = parse(specs_over(spec_of(spec), *values_of(over))[0])
@@ -299,35 +300,35 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
 def certificates(
     specs: tuple[str, ...], terms: BoundParameters, needed: bool = False
 ) -> tuple[Certificate, ...]:
-    """Certify every size; none where a bound is not claimed for one of them, or cannot be had.
+    """Certify every size; an empty tuple if some size has no certificate.
 
-    needed: raise UsageError there instead, with the reason.
+    needed: raise UsageError with the reason instead.
     """
-    made, why = certify_all(specs, terms)
-    if why and needed:
-        raise UsageError(why)
+    made, why_not = certify_all(specs, terms)
+    if why_not and needed:
+        raise UsageError(why_not)
     return made
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
-    """Fill a parameter's values into a spec, whether or not it stands there already."""
+    """Return the canonical spec for each value of a parameter, which the spec may have already."""
     name, _, rest = spec.partition(":")
     if kind_of(name) is None:
         name, _, rest = parse(spec).spec.partition(":")
     keys = [field.name for field in parameter_fields(kind_of(name))]
-    given = key_values(rest, name, keys)
+    fixed = key_values(rest, name, keys)
     if parameter not in keys:
         has = f"the parameters {', '.join(keys)}" if keys else "no parameters"
         raise UsageError(f"--over {parameter}: {name} has {has}")
     families = list[Any]()
     for value in values:
-        filled = {**given, parameter: write(value)}
-        one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
-        families.append(require_drawn(one))
+        filled = {**fixed, parameter: write(value)}
+        family = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
+        families.append(require_drawn(family))
     if len(families) > 1 and (first := getattr(families[0], "listed", None)):
-        same = f"{name} has the same functions at {parameter}={write(values[0])} and "
-        require(not first.like(families[1].listed), f"{same}{write(values[1])}: it does not use it")
-    return [one.spec for one in families]
+        text = f"{name} has the same functions at {parameter}={write(values[0])} and "
+        require(not first.like(families[1].listed), f"{text}{write(values[1])}: it does not use it")
+    return [family.spec for family in families]
 
 
 def planned(
@@ -340,11 +341,15 @@ def planned(
     terms: BoundParameters | None = None,
     command: str = "",
 ) -> Comparison:
-    """Plan a comparison, without runs; raises UsageError for what cannot be compared."""
+    """Plan a comparison, without runs yet.
+
+    Raises UsageError for values out of range, a learner that cannot run, or, without learners, a
+    size that has no certificate.
+    """
     terms, spec, budget = terms or BoundParameters(), spec_of(spec), budget or Budget()
     parameter, values = values_of(over)
     specs = tuple(specs_over(spec, parameter, values))
-    learners = distinct(learners)
+    learners = distinct_learners(learners)
     if seeds < 1:
         raise UsageError(f"{seeds} seeds: at least one is needed")
     if len(specs) * len(learners) * seeds > _MOST_RUNS:
@@ -352,8 +357,8 @@ def planned(
             f"over {_MOST_RUNS} runs asked for: ask for fewer sizes, learners or seeds"
         )
     for learner in map(parse_learner, learners):
-        for one in specs:
-            require_support(learner, parse(one))
+        for size in specs:
+            require_support(learner, parse(size))
     if not learners:
         certificates(specs, terms, needed=True)
     return Comparison(
@@ -370,19 +375,25 @@ def planned(
 
 
 def compare(
-    spec: str, over: str, learners: tuple[str, ...], *args: Any, do: Do = here, **options: Any
+    spec: str,
+    over: str,
+    learners: tuple[str, ...],
+    *args: Any,
+    executor: Executor = in_this_process,
+    **options: Any,
 ) -> Comparison:
-    """Run every learner on every size and seed, beside bounds; no learner: bounds alone.
+    """Run each learner at each size and seed, next to certified bounds; with no learner, no runs.
 
-    args, options: what `planned` takes. do: who does the jobs; the result does not depend on it,
-    seconds apart. Raises UsageError before anything runs, and ToolkitError where nothing could.
+    args, options: what `planned` takes. executor: does the jobs; the result does not depend on it,
+    except for seconds. Raises UsageError before anything runs, and ToolkitError if no run could be
+    done.
     """
-    return done(planned(spec, over, learners, *args, **options), do)
+    return run_planned(planned(spec, over, learners, *args, **options), executor)
 
 
-def done(plan: Comparison, do: Do = here) -> Comparison:
-    """Do the runs of a planned comparison; raises UsageError for learners that do not load."""
+def run_planned(plan: Comparison, executor: Executor = in_this_process) -> Comparison:
+    """Do the runs of a planned comparison; raises UsageError for a learner that does not load."""
     require_loaded(plan.learners, plan.specs[0])
-    runs = do(plan.works)
+    runs = executor(plan.works)
     require_some(runs)
     return plan.updated(runs=tuple(runs))

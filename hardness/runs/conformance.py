@@ -1,6 +1,7 @@
-"""Does a learner of one's own keep to the protocol? Checked in a process of its own, as it runs.
+"""Check whether a user's learner follows the protocol of learners, in a process of its own.
 
-What would end a run is a failure; what makes its results worth less is a warning.
+A defect that would end a run is a failure. A defect that only makes results less useful is a
+warning.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from hardness.learners import Failed, Hypothesis, Learner, Outcome
@@ -31,9 +32,9 @@ SPECS = (
     *("parity:d=8,m=1", "profile:g=majority,d=9,m=3", "lwr:n=4,q=8,p=2,secret=binary"),
     *("lpn:n=8,noise=0.1", "nice:m=1,k=2,d=6", "linear:m=1,k=2,d=4"),
 )
-_SECONDS, _TOKENS = 20.0, 257
+_SECONDS, _EXAMPLES = 20.0, 257  # of a run, and to compare predictions on
 _BUDGET = Budget(examples=1000, seconds=_SECONDS)
-_BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
+_REGULAR_OUTCOMES = (  # of a learner that ended by itself or spent a count of its budget
     *(Outcome.SOLVED, Outcome.UNIDENTIFIED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING),
     *(Outcome.NO_CLAIM, Outcome.STAGE_FAILED),
     *(Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT),
@@ -41,36 +42,39 @@ _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What one check found."""
+    """The result of one check: its level, and a sentence about it."""
 
     check: str
     level: Level
-    found: str
+    message: str = field(name="found")
 
 
 class Conformance(Record, frozen=True, kw_only=True):
-    """What all checks of a learner found; it conforms where none of them failed."""
+    """The results of all checks of a learner; it conforms if none of them is a failure.
+
+    described: what the learner reports of itself.
+    """
 
     learner: str
     described: dict[str, Any]
     findings: tuple[Finding, ...]
 
     def _rows(self) -> list[TableRow]:
-        return [json_of(one) for one in self.findings]
+        return [json_of(finding) for finding in self.findings]
 
     @property
     def conforms(self) -> bool:
         """Whether no check failed."""
-        return all(one.level != "failure" for one in self.findings)
+        return all(finding.level != "failure" for finding in self.findings)
 
     def require(self) -> None:
-        """Raise ToolkitError with the first failure: for a test of one's own."""
-        for one in self.findings:
-            if one.level == "failure":
-                raise ToolkitError(f"{self.learner}: {one.check}: {one.found}")
+        """Raise ToolkitError with the first failure, for use in a user's tests."""
+        for finding in self.findings:
+            if finding.level == "failure":
+                raise ToolkitError(f"{self.learner}: {finding.check}: {finding.message}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the findings as JSON, and whether it conforms."""
+        """Return the findings as JSON, and whether the learner conforms."""
         return {**super().to_dict(), "conforms": self.conforms}
 
 
@@ -79,7 +83,8 @@ def conformance(
 ) -> Conformance:
     """Check a learner "path.py:Name" on small instances of some families.
 
-    Takes some ten runs in processes of their own. Raises UsageError for a built-in learner.
+    This takes about ten runs, each in a process of its own. Raises UsageError for a built-in
+    learner.
 
     >>> conformance("elimination")
     Traceback (most recent call last):
@@ -92,12 +97,12 @@ def conformance(
             f"'{name}': it is built in; a learner of one's own is checked, as path.py:Name"
         )
     families = _families(specs)
-    learner.supports(families[0])  # the file is there
+    learner.supports(families[0])  # raises UsageError if its file does not exist
     try:
         described = learner.describe()
     except Failed as failed:
-        reason = _outcome_words(failed.outcome, failed.details)
-        finding = Finding(check="loads", level="failure", found=reason)
+        message = _outcome_words(failed.outcome, failed.details)
+        finding = Finding(check="loads", level="failure", message=message)
         return Conformance(learner=name, described={}, findings=(finding,))
     return _checked(name, learner, described, families, progress)
 
@@ -117,7 +122,7 @@ def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
     Returns
     -------
     Conformance
-        What each check came to.
+        The result of each check.
 
     Raises
     ------
@@ -133,15 +138,15 @@ def check_learner(learner: Any, specs: tuple[str, ...] = SPECS) -> Conformance:
     """
     from hardness.learners.plugins import adapt
 
-    made = _Guarded(adapt(learner, "the object given"))
-    told = {name: getattr(made, name) for name in ("name", "about", "access", "revision")}
-    result = _checked(made.name, made, told, _families(specs), lambda done: None)
+    guarded = _Guarded(adapt(learner, "the object given"))
+    described = {name: getattr(guarded, name) for name in ("name", "about", "access", "revision")}
+    result = _checked(guarded.name, guarded, described, _families(specs), lambda done: None)
     result.require()
     return result
 
 
 class _Guarded:
-    """An object of a user: what it raises is how its run ends, as that of a file."""
+    """A user's object as a learner: its exceptions end the run, as for a learner in a file."""
 
     def __init__(self, inner: Learner) -> None:
         self._inner = inner
@@ -150,21 +155,22 @@ class _Guarded:
         return getattr(self._inner, name)
 
     def supports(self, family: Family) -> None:
-        """Every family: what the object says, its run does."""
+        """Accept every family; `learn` asks the object, so that its exceptions end the run."""
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Learn, raising Failed alone."""
+        """Let the object learn; raises Failed for any of its exceptions."""
         with _failing("supports"):
             reason = self._inner.supports(oracle.family)
         if reason:
             raise Failed(Outcome.COULD_NOT_RUN, {"stage": "supports", "reason": reason})
         with _failing("learn"):
-            made = deepcopy(self._inner).learn(oracle, rng)
-        return replace(made, predict=_failing("predict")(made.predict))
+            hypothesis = deepcopy(self._inner).learn(oracle, rng)
+        return replace(hypothesis, predict=_failing("predict")(hypothesis.predict))
 
 
 @contextmanager
 def _failing(stage: str) -> Iterator[None]:
+    """Turn exceptions of the block into Failed, with the stage in its details."""
     try:
         yield
     except (Failed, Spent):
@@ -187,7 +193,7 @@ def _checked(
     families: list[Family],
     progress: Callable[[int], None],
 ) -> Conformance:
-    findings = [Finding(check="loads", level="ok", found=described["name"])]
+    findings = [Finding(check="loads", level="ok", message=described["name"])]
     for finding in _findings(learner, families):
         findings.append(finding)
         progress(1)
@@ -195,64 +201,65 @@ def _checked(
 
 
 def _findings(learner: Any, families: list[Family]) -> Iterator[Finding]:
-    taken: list[Family] = []
+    supported: list[Family] = []
     for family in families:
         trial = run(learner, family.instance(0), _BUDGET)
         if trial.details.get("stage") == "supports":
-            reason = f"not taken: {trial.details.get('reason')}"
-            yield Finding(check=family.name, level="ok", found=reason)
+            message = f"not taken: {trial.details.get('reason')}"
+            yield Finding(check=family.name, level="ok", message=message)
             continue
-        taken.append(family)
-        finding = _tried(family.name, trial)
+        supported.append(family)
+        finding = _finding_of_run(family.name, trial)
         yield finding
         if finding.level == "failure":
-            return  # what comes then would be the same again
-    if not taken:
+            return  # further checks would fail for the same reason
+    if not supported:
         names = ", ".join(family.name for family in families)
-        yield Finding(check="families", level="failure", found=f"it takes none of {names}")
+        yield Finding(check="families", level="failure", message=f"it takes none of {names}")
         return
-    family = taken[0]
-    yield _again(learner, family)
+    family = supported[0]
+    yield _check_repeatable(learner, family)
     for check, budget in {
         "budget of 1": Budget(examples=1, values=1, seconds=_SECONDS),
         "budget of 30": Budget(examples=30, values=30, seconds=_SECONDS),
         "budget of a second": Budget(seconds=1.0),
     }.items():
-        yield _tried(check, run(learner, family.instance(0), budget), softly=True)
+        trial = run(learner, family.instance(0), budget)
+        yield _finding_of_run(check, trial, warn_only=True)
 
 
-def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
-    """Say how a run for a check ended; softly: where it broke, that is a warning."""
+def _finding_of_run(check: str, trial: Run, warn_only: bool = False) -> Finding:
+    """Describe how a run for a check ended; warn_only: a run that broke off is only a warning."""
     used = f"{trial.examples} examples, {trial.queries} queries"
     used += f", {trial.membership_queries} values" if trial.membership_queries else ""
-    ended = f"{_outcome_words(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
+    message = f"{_outcome_words(trial.outcome, trial.details)}; {used}, {trial.seconds:.1f} s"
     level: Level = "ok"
     if trial.outcome is Outcome.SECONDS_SPENT:
         level = "warning" if "ended" in trial.details else "ok"
-    elif trial.outcome not in _BY_ITSELF:
-        level = "warning" if softly else "failure"
-    return Finding(check=check, level=level, found=ended)
+    elif trial.outcome not in _REGULAR_OUTCOMES:
+        level = "warning" if warn_only else "failure"
+    return Finding(check=check, level=level, message=message)
 
 
-def _again(learner: Any, family: Family) -> Finding:
-    """The same coins and examples must give the same predictions."""
+def _check_repeatable(learner: Any, family: Family) -> Finding:
+    """Check that two runs with equal seed and examples give equal predictions."""
     check = "same seed, same result"
-    one, other = (_predictions(learner, family) for _ in range(2))
-    if one is None or other is None:
-        return Finding(check=check, level="warning", found="no predictions to compare")
-    if np.array_equal(one, other):
-        return Finding(check=check, level="ok", found="two runs predict the same, bit for bit")
-    apart = float(np.abs(one - other).max())
-    differ = f"two runs differ by up to {apart:.3g}: take all coins from rng"
-    return Finding(check=check, level="warning", found=differ)
+    first, second = (_predictions(learner, family) for _ in range(2))
+    if first is None or second is None:
+        return Finding(check=check, level="warning", message="no predictions to compare")
+    if np.array_equal(first, second):
+        return Finding(check=check, level="ok", message="two runs predict the same, bit for bit")
+    difference = float(np.abs(first - second).max())
+    message = f"two runs differ by up to {difference:.3g}: take all coins from rng"
+    return Finding(check=check, level="warning", message=message)
 
 
 def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None:
-    """Learn, and predict on tokens: (n, k, d); None where there is no prediction."""
+    """Learn and predict: return labels (n, k, d) of fresh examples, None if prediction failed."""
     instance: Instance = family.instance(1)
     hypothesis: Hypothesis = learn_once(learner, instance, _BUDGET, seed=1)[0]
     try:
-        return hypothesis.predict(instance.examples(0, _TOKENS, axis="conformance").x)
+        return hypothesis.predict(instance.examples(0, _EXAMPLES, axis="conformance").x)
     except Failed:
         return None
     finally:
@@ -260,6 +267,6 @@ def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None
 
 
 def _outcome_words(outcome: Outcome, details: dict[str, Any]) -> str:
-    """Say what happened in one line."""
-    told = ", ".join(str(details[k]) for k in ("reason", "ended") if k in details)
-    return outcome.value + (f" ({told})" if told else "")
+    """Describe how a run ended in one line."""
+    reasons = ", ".join(str(details[k]) for k in ("reason", "ended") if k in details)
+    return outcome.value + (f" ({reasons})" if reasons else "")

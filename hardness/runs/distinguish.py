@@ -1,22 +1,23 @@
-"""Learners as distinguishers: labels of a random member, or coins?
+"""Learners as distinguishers of the labels of a random member from uniformly random labels.
 
-In every trial a learner gets examples of one world, the real one with a fresh member or the uniform
-one with coins for labels, and its hypothesis is tested on further examples of the same world. Let
-v_i = y_i - k be a label's factor less what everyone knows, R the range of the levels, and u_i the
-hypothesis' factor, clipped, less the same. The distinguisher accepts where
+In each trial a learner gets examples of one of two worlds. In the real world a fresh member labels
+them, in the uniform world the labels are random. Its hypothesis is tested on further examples of
+the same world. Let y_i be the factor of label i, k_i its expectation over members, R the range of
+the levels, and v_i = y_i - k_i. Let u_i be the clipped factor of the hypothesis less k_i. The
+distinguisher accepts if
 
     score = sum_i v_i u_i / ((R/2) sqrt(sum_i u_i^2)) > sqrt(2 ln(1/alarm)).
 
-Among coins the v_i are independent of tokens and hypothesis and have mean 0, so it accepts with
-probability `alarm` at most, whatever the hypothesis is [Hoe63]: the threshold is fixed before
-anything is seen. A hypothesis need not be calibrated, as it would for its loss to be below that of
-who knows the family alone; where it is, v u exceeds u^2 on average.
+In the uniform world the v_i have mean 0 and are independent of tokens and hypothesis. So the
+distinguisher accepts there with probability at most `alarm`, whatever the hypothesis is [Hoe63];
+the threshold is fixed before any example is seen. The hypothesis need not be calibrated, as it
+would have to be for a loss below that of the family alone. If it is, v u exceeds u^2 on average.
 
-The advantage's interval subtracts the ends of Clopper and Pearson's intervals of both worlds
-[CP34]. With two levels, written as y = +-1 and h in [-1, 1], who answers +1 with probability
-(1 + h)/2 is right with probability 1/2 + E[hy]/2. As E(y - h)^2 = 1 - 2 E[hy] + E h^2 and E h^2 is
-(E[hy])^2 at least, a loss L = E(y - h)^2 implies E[hy] >= 1 - sqrt(L), which h = (1 - sqrt(L)) y
-attains, and which is (1 - L)/2 at least.
+The interval of the advantage subtracts the ends of the Clopper–Pearson intervals of both worlds
+[CP34]. With two levels, write y = +-1 and h in [-1, 1]. Answering +1 with probability (1 + h)/2 is
+right with probability 1/2 + E[hy]/2. Since E(y - h)^2 = 1 - 2 E[hy] + E h^2 and E h^2 >= (E[hy])^2,
+a loss L = E(y - h)^2 implies E[hy] >= 1 - sqrt(L). The function h = (1 - sqrt(L)) y attains this
+bound, which is at least (1 - L)/2.
 """
 
 import math
@@ -57,15 +58,15 @@ WORLDS: tuple[World, World] = ("real", "uniform")
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform:
-    """A source of examples of a family whose labels are independent coins.
+    """A source of examples whose labels are random and independent of the tokens.
 
-    Tokens are drawn as those of an instance. Where the label has an unknown part its code is drawn
-    independently of the tokens, by its `shares` of the family: for LWR, uniform samples.
+    Tokens are drawn as those of an instance. If a label depends on the secret, its code is drawn
+    from the probabilities `shares` of the family instead. For LWR these are uniform samples.
 
     >>> from instances import parse
     >>> family = parse("lwr:n=8,q=16,p=2,secret=binary,h=4")
-    >>> found = Uniform(family=family, seed=0).examples(0, 1000)
-    >>> found.x.shape, 200 < int(found.codes.sum()) < 300
+    >>> drawn = Uniform(family=family, seed=0).examples(0, 1000)
+    >>> drawn.x.shape, 200 < int(drawn.codes.sum()) < 300
     ((1000, 2, 33), True)
     """
 
@@ -77,7 +78,10 @@ class Uniform:
         return integers(dict(enumerate(self.family.shares or ())))
 
     def examples(self, start: int, count: int, axis: str = "examples") -> CodedExamples:
-        """Return examples start .. start+count-1 of a named stream, the same however it is cut."""
+        """Return examples start .. start+count-1 of a stream; the cut does not change them.
+
+        axis: the name of the stream.
+        """
         family = self.family
         require_examples(family, count)
         words = family.inputs(self.seed, axis, start, count)
@@ -88,11 +92,12 @@ class Uniform:
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """What held-out examples say of a hypothesis.
+    """The test of a hypothesis on held-out examples.
 
-    score: compared with the threshold. tested: held-out examples with an unknown label part. loss:
-    squared, relative to that of who knows the family alone, on labels as they were drawn.
-    agreement, bit_loss: the means of hy and of (y - h)^2 in +-1; None with more than two levels.
+    score: compared with the threshold. tested: the number of informative held-out examples. loss:
+    the squared loss on their labels, noise included, relative to that of the best prediction from
+    the family alone. agreement, bit_loss: the means of hy and (y - h)^2 with y = +-1, None with
+    more than two levels.
     """
 
     score: float
@@ -103,9 +108,10 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 class Play(Score, frozen=True, kw_only=True):
-    """One trial: a world, a learner in it, and whether its hypothesis was accepted as real.
+    """One trial of a learner in one world.
 
-    outcome: None for a learner that ran to its end.
+    accepted: whether its hypothesis was accepted as that of the real world. outcome: None if the
+    learner ended by itself.
     """
 
     world: World
@@ -119,7 +125,8 @@ class Play(Score, frozen=True, kw_only=True):
 class Distinction(Record, frozen=True, kw_only=True):
     """All trials of a learner, half of them in each world.
 
-    heldout: examples a trial, of which about half are tested.
+    alarm: the bound on the probability of accepting the uniform world. heldout: held-out examples
+    of each trial, of which about half are informative. confidence: of the intervals.
     """
 
     spec: str
@@ -139,38 +146,38 @@ class Distinction(Record, frozen=True, kw_only=True):
         return sum(play.accepted for play in self.plays_in(world))
 
     def rate(self, world: World) -> float:
-        """Return Pr[accept | world] as measured."""
+        """Return the measured fraction of accepted trials in a world."""
         return self.accepted(world) / len(self.plays_in(world))
 
     @property
     def threshold(self) -> float:
-        """What a score must pass."""
+        """The score above which a hypothesis is accepted."""
         return threshold(self.alarm)
 
     @property
     def advantage(self) -> float:
-        """Pr[accept | real] - Pr[accept | uniform] as measured, signed."""
+        """The measured Pr[accept | real] - Pr[accept | uniform], with its sign."""
         return self.rate("real") - self.rate("uniform")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """An interval for the advantage that holds at any number of trials."""
+        """The confidence interval of the advantage, valid for any number of trials."""
         real, uniform = (self.accepted(world) for world in WORLDS)
         return advantage_interval(real, uniform, len(self.plays) // 2, self.confidence)
 
     def used(self, resource: Literal["examples", "seconds"], *worlds: World) -> float:
-        """Add up what the trials in some worlds took."""
+        """Return the total use of a resource by the trials in some worlds."""
         return sum(getattr(play, resource) for world in worlds for play in self.plays_in(world))
 
     @property
     def accuracy(self) -> float | None:
-        """How often randomised rounding was right on held-out labels; None above two levels."""
+        """The accuracy of randomised rounding on held-out labels; None above two levels."""
         mean = self._mean("agreement")
         return None if mean is None else 0.5 + mean / 2
 
     @property
     def accuracy_interval(self) -> tuple[float, float] | None:
-        """An interval for the accuracy of these trials' hypotheses, averaged. [Hoe63]"""
+        """A confidence interval for the mean accuracy of the hypotheses of these trials. [Hoe63]"""
         if self.accuracy is None:
             return None
         tested = sum(play.tested for play in self.plays_in("real"))
@@ -179,7 +186,7 @@ class Distinction(Record, frozen=True, kw_only=True):
 
     @property
     def implied_accuracy(self) -> float | None:
-        """The accuracy that the squared loss on the same labels implies at least."""
+        """A lower bound on the accuracy that follows from the squared loss on the same labels."""
         loss = self._mean("bit_loss")
         return None if loss is None else implied_accuracy(loss)
 
@@ -233,7 +240,7 @@ def threshold(alarm: float) -> float:
 
 
 def implied_accuracy(loss: float) -> float:
-    """Bound the accuracy of randomised rounding from below by the loss E(y - h)^2 in +-1.
+    """Return a lower bound on the accuracy of randomised rounding from E(y - h)^2 with y = +-1.
 
     >>> implied_accuracy(1.0), implied_accuracy(0.25)
     (0.5, 0.75)
@@ -244,10 +251,11 @@ def implied_accuracy(loss: float) -> float:
 def advantage_interval(
     real: int, uniform: int, trials: int, confidence: float
 ) -> tuple[float, float]:
-    """Bound the difference of two probabilities by accepted trials out of `trials` of each.
+    """Return an interval for the difference of two probabilities.
 
-    The ends of Clopper and Pearson's intervals, each at (1 + confidence)/2, are subtracted: both
-    hold with the confidence at least. [CP34]
+    real, uniform: the accepted trials out of `trials` in each world. The ends of two
+    Clopper–Pearson intervals, each at (1 + confidence)/2, are subtracted. Both hold together with
+    at least the confidence. [CP34]
 
     >>> low, high = advantage_interval(10, 0, 10, 0.95)
     >>> round(low, 2), high
@@ -271,16 +279,17 @@ def distinguish(
     jobs: int = 1,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Distinction:
-    """Play a learner against "labels of a random member, or coins", half of the trials each.
+    """Let a learner distinguish a random member from random labels, half of the trials each.
 
-    budget: of every trial, a minute where none is given: among coins some attacks search for ever.
-    heldout: fresh examples that a hypothesis is tested on. The result does not depend on `jobs`,
-    seconds apart. Raises UsageError or ToolkitError for what cannot be played, before it starts.
+    budget: of each trial, a minute if it is not given, since some attacks never stop on random
+    labels. heldout: the fresh examples that a hypothesis is tested on. The result does not depend
+    on `jobs`, except for seconds. Raises UsageError or ToolkitError before the first trial if no
+    trial is possible.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
-    >>> found = distinguish(parse_learner("elimination"), parse("parity:d=12,m=3"), trials=20)
-    >>> found.advantage, found.interval[0] > 0.2
+    >>> played = distinguish(parse_learner("elimination"), parse("parity:d=12,m=3"), trials=20)
+    >>> played.advantage, played.interval[0] > 0.2
     (1.0, True)
     """
     if not (2 <= trials <= _MAX_TRIALS and trials % 2 == 0):
@@ -297,8 +306,9 @@ def distinguish(
         for world in WORLDS
     ]
     plays: dict[int, Play] = {}
-    for index, found in execute(partial(play, learner, coded, budget, heldout, alarm), tasks, jobs):
-        plays[index] = found
+    work = partial(play, learner, coded, budget, heldout, alarm)
+    for index, trial in execute(work, tasks, jobs):
+        plays[index] = trial
         progress(1)
     return Distinction(
         spec=family.spec,
@@ -312,7 +322,7 @@ def distinguish(
 
 
 def require_playable(learner: Learner, family: Family) -> Coded:
-    """Refuse a learner or a family that no trial can be played with; raises ToolkitError."""
+    """Return the family of coded labels; raises ToolkitError if no trial is possible with it."""
     if learner.access == "queries":
         raise UsageError(f"{learner.name} asks statistical queries: coins give examples only")
     if learner.access == "values":
@@ -331,7 +341,7 @@ def require_playable(learner: Learner, family: Family) -> Coded:
 
 
 def trial_seed(seed: int, family: Family, world: World, trial: int) -> int:
-    """Return the seed of a trial's instance, or of its coins, and of the learner's own coins."""
+    """Return the seed of a trial: of its instance or random labels, and of the learner."""
     return int(generator(seed, "distinguish", family.seed_spec, world, trial).integers(2**62))
 
 
@@ -343,40 +353,43 @@ def play(
     alarm: float,
     trial: tuple[World, int],
 ) -> Play:
-    """Let a learner learn in the world of a trial, and test what it found on further examples."""
+    """Let a learner learn in the world of a trial, and test its hypothesis on further examples."""
     world, seed = trial
     source = family.instance(seed) if world == "real" else Uniform(family=family, seed=seed)
     hypothesis, usage = attempt(learner, ExampleOracle(source, Meter(budget)), seed)
     outcome = hypothesis.outcome
     try:
-        found = score(hypothesis.predict, source, heldout)
+        tested = score(hypothesis.predict, source, heldout)
     except Failed as failed:
-        found, outcome = score(family.known, source, heldout), failed.outcome
+        tested, outcome = score(family.known, source, heldout), failed.outcome
     finally:
         hypothesis.close()
     return Play(
         world=world,
-        accepted=found.score > threshold(alarm),
+        accepted=tested.score > threshold(alarm),
         outcome=outcome.value if outcome else None,
         examples=usage.examples,
         seconds=usage.seconds,
         peak_bytes=usage.peak_bytes,
-        **structs.asdict(found),
+        **structs.asdict(tested),
     )
 
 
 def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
-    """Test predictions on `count` held-out examples of a source; invalid ones count as none."""
+    """Test predictions on `count` held-out examples of a source.
+
+    Invalid predictions are replaced by the best ones from the family alone.
+    """
     family = require_coded(source.family)
-    known, labels, given = [], [], []
+    known, labels, predicted = [], [], []
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, count, batch):
         drawn = as_coded(source.examples(start, min(batch, count - start), axis="heldout"))
         rows = family.open(drawn.words)
         known.append(family.expected(drawn.words[rows]))
         labels.append(family.factors[drawn.codes[rows]])
-        given.append(_factors(family, predict, drawn.x, rows, known[-1]))
-    k, y, h = (np.concatenate(each) for each in (known, labels, given))
+        predicted.append(_factors(family, predict, drawn.x, rows, known[-1]))
+    k, y, h = (np.concatenate(parts) for parts in (known, labels, predicted))
     v, u = y - k, h - k
     low, high = (float(end(family.factors)) for end in (np.min, np.max))
     half = (high - low) / 2
@@ -395,10 +408,13 @@ def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
 def _factors(
     family: Coded, predict: Predict, x: NDArray[Any], rows: NDArray[np.bool_], known: Array
 ) -> Array:
-    """Evaluate the clipped factor of predictions on open tokens, averaged over both rows: (n,)."""
-    given = valid_predictions(predict, x)
-    if given is None:
+    """Return the clipped factor of predictions on informative examples: (n,).
+
+    It is averaged over both tokens. known: returned instead if the predictions are invalid.
+    """
+    predictions = valid_predictions(predict, x)
+    if predictions is None:
         return known
     signs = x[rows, :, 0]
-    clipped = family.clip(signs, given[rows, :, 0].astype(np.float64))
+    clipped = family.clip(signs, predictions[rows, :, 0].astype(np.float64))
     return np.asarray((signs * clipped).mean(axis=1))

@@ -1,4 +1,4 @@
-"""A game: a statistical-query learner against the adversary of the query bound."""
+"""A game of a statistical-query learner against the adversary of the query bound."""
 
 import math
 import secrets
@@ -31,11 +31,15 @@ from instances.family import Family
 from instances.sets import Symmetric
 from instances.streams import generator
 
-_BITS = 63  # of a seed that is drawn
+_SEED_BITS = 63  # of a seed that the operating system draws
 
 
 class Spread(NamedTuple):
-    """Of listed members less their mean: what a query moves, and how many a hypothesis fits."""
+    """Limits on one query and one hypothesis, for members given as a list, with two values.
+
+    moves: a bound on the sum over members of the squared change of a query's expectation from its
+    mean over members. right: how many members one hypothesis can be exactly right for.
+    """
 
     moves: Fraction
     right: int
@@ -44,10 +48,10 @@ class Spread(NamedTuple):
 class Game(Run, frozen=True, kw_only=True, eq=False):
     """A run against the adversary: what each query eliminated, and the certified bound.
 
-    certified: the queries that any learner must be allowed to recover the member in every game, at
-    the oracle's tolerance, for families of two values. It is None for other families, for more than
-    5000 listed members, and if no number of queries is enough. drawn: whether the seed came from
-    the operating system. A public seed determines which member is drawn at the end.
+    certified: the queries that any learner needs to recover the member in every game, at the
+    tolerance of the oracle. It is known for families with two values only. It is None also for more
+    than 5000 listed members, and if no number of queries suffices. drawn: whether the operating
+    system drew the seed. A public seed determines which member is drawn at the end.
     """
 
     game_record: GameRecord
@@ -56,11 +60,11 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Raise ValueError: its JSON sums its rounds up."""
+        """Raise ValueError, since the JSON of a game is a summary of its rounds."""
         raise ValueError("a game is not read from its JSON: play it again with its seed")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the run, and the game in a few numbers."""
+        """Return the run as JSON, with a summary of the game."""
         return {
             **super().to_dict(),
             "adversary": {
@@ -86,10 +90,9 @@ def play(
 ) -> Game:
     """Run a learner against the adversary; raises ToolkitError if no such game can be played.
 
-    When the learner has finished, a member is drawn among those that every answer was right for.
-    The hypothesis is measured on this member. seed: of the learner's coins and of this draw; if it
-    is None, the operating system chooses it. A learner that knows the seed can compute the draw
-    before the game.
+    When the learner has finished, a member is drawn among those that agree with all answers. The
+    hypothesis is measured on this member. seed: of the learner and of this draw; if it is None, the
+    operating system draws it. A learner that knows the seed can compute the draw before the game.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
@@ -108,13 +111,13 @@ def play(
     coded = require_coded(family)
     spread = listed_spread(coded)
     adversary = _adversary(coded, tau, Meter(budget), spread)
-    drawn, seed = seed is None, secrets.randbits(_BITS) if seed is None else seed
-    hypothesis, usage = attempt(learner, _Asked(adversary), seed)
+    drawn, seed = seed is None, secrets.randbits(_SEED_BITS) if seed is None else seed
+    hypothesis, usage = attempt(learner, _QueriesOnly(adversary), seed)
     secret = adversary.draw(generator(seed, "adversary", learner_spec(learner)))
     instance = family.instance(seed)
     instance = replace(instance, hidden=replace(instance.hidden, secret=secret))
-    how = {"tau": str(tau), "oracle": "adversary"}
-    run = judged(learner, family, seed, budget, hypothesis, usage, instance, how)
+    details = {"tau": str(tau), "oracle": "adversary"}
+    run = judged(learner, family, seed, budget, hypothesis, usage, instance, details)
     return Game(
         **structs.asdict(run),
         game_record=adversary.record(),
@@ -123,8 +126,8 @@ def play(
     )
 
 
-class _Asked:
-    """An adversary as a learner sees it: it answers queries, and draws no member for anybody."""
+class _QueriesOnly:
+    """An adversary as a learner sees it: it answers queries, but its other methods are hidden."""
 
     def __init__(self, adversary: Adversary) -> None:
         self.family, self.tau, self.meter = adversary.family, adversary.tau, adversary.meter
@@ -132,10 +135,10 @@ class _Asked:
 
 
 def listed_spread(family: Coded) -> Spread | None:
-    """Compute what one query can do about listed members of two values, from all their products.
+    """Compute the limits on a query for listed members with two values, from their Gram matrix.
 
-    None for families certified as hidden sets, whose spread is known; for members that are not
-    listed, are more than 5000, or have more values; and for members that are all the same.
+    None for families of hidden sets, whose limits are known by formula. None also if members are
+    not listed, are more than 5000, have more than two values, or are all equal.
 
     >>> from instances import parse
     >>> listed_spread(parse("parity:d=8,m=2")) is None
@@ -171,10 +174,10 @@ def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None
 
 
 def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
-    """The certified bound for success probability 1 and relative risk 0."""
+    """Return the certified queries for success probability 1 and relative risk 0."""
     if spread is not None:
-        # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves
-        # by so much less than that of the function of z which the bound is about.
+        # The bound is about functions of z. A mean over examples changes only (1 - 2 noise) / 2
+        # times as much, since half of the examples are not informative.
         within = 2 * tau / (1 - 2 * family.noise)
         missing = len(listed(family).secrets) - spread.right
         ruled_out = math.floor(spread.moves / within**2)
@@ -183,6 +186,7 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         return math.ceil(Fraction(missing, ruled_out)) if ruled_out else None
     if not isinstance(family, Symmetric) or not family.two_valued:
         return None
-    made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
-    asked = "stat-queries" in {claim.quantity for claim in made.claims}
-    return made.integer("stat-queries") if asked else None
+    terms = BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1))
+    certificate = certify(family, terms)
+    claimed = "stat-queries" in {claim.quantity for claim in certificate.claims}
+    return certificate.integer("stat-queries") if claimed else None

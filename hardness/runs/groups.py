@@ -1,7 +1,7 @@
-"""Which runs of a store stand in one figure: of one family and budget, over one parameter or two.
+"""Group runs of a sweep into figures: one family and budget, over one parameter or two.
 
-What varies is read off their specs. Nothing of a learner's or a family's file is executed: names
-in a store are data.
+The parameters that vary are read from the specs. No file of a learner or a family is executed,
+since names in a file of runs are data.
 """
 
 from collections import Counter
@@ -32,9 +32,9 @@ DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 
 
 def where(runs: Iterable[Run], query: str | None) -> list[Run]:
-    """Keep the runs of which a condition of pandas is true; raises UsageError.
+    """Keep the runs for which a condition in pandas syntax is true; raises UsageError.
 
-    Its columns are those of `to_frame`.
+    The condition may use the columns of `to_frame`.
 
     >>> where([], "m == 3")
     []
@@ -45,12 +45,12 @@ def where(runs: Iterable[Run], query: str | None) -> list[Run]:
     frame = runs_frame(kept)
     try:
         return [kept[i] for i in frame.query(query, engine="python").index]
-    except Exception as error:  # whatever pandas and Python say of a condition
+    except Exception as error:  # pandas and Python raise many kinds
         names = [str(n) for n in frame if n not in COLUMNS[3:]]
-        reason, shown = one_line(error, 100), ", ".join([*names[3:], *names[:3]])[:300]
+        reason, columns = one_line(error, 100), ", ".join([*names[3:], *names[:3]])[:300]
         raise UsageError(
             f"--where '{query[:100]}': {reason}: write a condition as \"m == 3\", over "
-            f"{shown}, or another column of to_frame()"
+            f"{columns}, or another column of to_frame()"
         ) from error
 
 
@@ -63,9 +63,9 @@ def grouped(values: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]
 
 
 def answers(run: Run) -> Fixed:
-    """How queries of a run were answered; empty if its learner asks none."""
-    held = {name: str(run.details[name]) for name in ("oracle", "tau") if name in run.details}
-    return tuple((n, tau_of(text) if n == "tau" else text) for n, text in held.items())
+    """Return oracle and tolerance of the queries of a run; empty if its learner asks none."""
+    texts = {name: str(run.details[name]) for name in ("oracle", "tau") if name in run.details}
+    return tuple((n, tau_of(text) if n == "tau" else text) for n, text in texts.items())
 
 
 def version_of(run: Run) -> tuple[int, str]:
@@ -74,37 +74,37 @@ def version_of(run: Run) -> tuple[int, str]:
 
 
 def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
-    """Group runs by all but spec, learner and seed: what may stand in one comparison.
+    """Group runs that one comparison may contain: they differ in spec, learner and seed only.
 
-    Runs of a group have the same family, family revision and budget. Their queries were answered in
-    the same way; learners that ask none are in each of these groups. If a learner has several
-    revisions or files, the latest is kept.
+    Runs of a group have the same family, family revision, budget, oracle and tolerance. Runs of
+    learners that ask no queries are in every group of their family and budget. If a learner has
+    several revisions or files, only the runs of the latest are kept.
     """
 
     def fixed_in(run: Run) -> Fixed:
         budget = ((f"budget_{name}", getattr(run.budget, name)) for name in BUDGET)
         return (("family", run.family), *budget, ("family_revision", run.revisions.get("family")))
 
-    def newest(some: Iterable[Run]) -> tuple[int, str]:
-        counts = Counter(map(version_of, some))
+    def newest(group: Iterable[Run]) -> tuple[int, str]:
+        counts = Counter(map(version_of, group))
         return min(counts, key=lambda version: (-version[0], -counts[version], version[1]))
 
     groups: dict[Fixed, list[Run]] = {}
-    for fixed, some in grouped(runs, fixed_in).items():
-        learners = grouped(some, lambda run: run.learner)
+    for fixed, group in grouped(runs, fixed_in).items():
+        learners = grouped(group, lambda run: run.learner)
         latest = {name: newest(trials) for name, trials in learners.items()}
-        kept = [run for run in some if version_of(run) == latest[run.learner]]
-        for way in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
-            groups[*fixed, *way] = [run for run in kept if answers(run) in (way, ())]
+        kept = [run for run in group if version_of(run) == latest[run.learner]]
+        for answered in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
+            groups[*fixed, *answered] = [run for run in kept if answers(run) in (answered, ())]
     return groups
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Runs that can be compared, with all that is fixed in them.
+    """Runs that can be compared, with the values that all of them have.
 
-    where: the condition that leaves these of their store. beside: the part of it that the spec of
-    its comparison does not show.
+    where: the condition that selects them from the runs of their file. beside: the part of that
+    condition that the spec of the comparison does not show.
     """
 
     rows: tuple[Run, ...] = field(repr=False)
@@ -120,7 +120,10 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Group):
-    """Runs over one parameter; uncertified: why there are no certificates, empty if there are."""
+    """Runs over one parameter.
+
+    uncertified: the reason why there are no certificates, empty if there are.
+    """
 
     comparison: Comparison
     uncertified: str = ""
@@ -137,9 +140,9 @@ class Line(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(Group):
-    """Runs over two parameters: x as a dimension, y as a hidden weight, or any two that vary.
+    """Runs over two parameters x and y that vary, as a dimension and the size of a hidden set.
 
-    specs: by (x, y), maybe not of all.
+    xs, ys: their values. specs: the spec at (x, y), for those pairs that have runs.
     """
 
     x: str
@@ -164,8 +167,8 @@ def over_one(runs: Iterable[Run]) -> tuple[Line, ...]:
     ()
     """
     groups: dict[object, Line] = {}
-    for fixed, some in comparable(runs).items():
-        by_spec = grouped(some, lambda run: run.spec)
+    for fixed, group in comparable(runs).items():
+        by_spec = grouped(group, lambda run: run.spec)
         for parameter, (first, *_) in lines([*by_spec]):
             others = _others(first, parameter)
             specs = [
@@ -174,7 +177,7 @@ def over_one(runs: Iterable[Run]) -> tuple[Line, ...]:
                 if parameter in numbers_of(spec) and _others(spec, parameter) == others
             ]
             groups[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed)
-    return told_apart([*groups.values()])
+    return with_conditions([*groups.values()])
 
 
 def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
@@ -184,19 +187,19 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
     ()
     """
     kept_planes: list[Plane] = []
-    for fixed, some in comparable(runs).items():
-        x, y = axes([run.spec for run in some])
-        both = (run for run in some if {x, y} <= {*numbers_of(run.spec)})
+    for fixed, group in comparable(runs).items():
+        x, y = axes([run.spec for run in group])
+        both = (run for run in group if {x, y} <= {*numbers_of(run.spec)})
         by_others = grouped(both, lambda run: _others(run.spec, x, y))  # noqa: B023
         planes = (_plane(x, y, kept, fixed) for kept in by_others.values())
         kept_planes += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]
-    return told_apart(kept_planes)
+    return with_conditions(kept_planes)
 
 
 def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | None = None) -> _G:
-    """Take the one group of runs that a figure is drawn of; raises UsageError.
+    """Return the only group, of which a figure is drawn; raises UsageError if there are others.
 
-    query: what has chosen the runs.
+    runs, query: the runs that were grouped, and the condition that selected them.
     """
     if len(groups) == 1:
         return groups[0]
@@ -208,17 +211,17 @@ def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | 
             "draw both-sides, or sweep over two parameters into a store"
         )
     before = f"({query}) and " if query else ""
-    shown = " or ".join(f'--where "{before}{group.where}"' for group in groups[:2])
+    choices = " or ".join(f'--where "{before}{group.where}"' for group in groups[:2])
     raise UsageError(
-        f"{source}: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
+        f"{source}: {len(groups)} figures can be drawn of its runs: choose one, as by {choices}"
     )
 
 
 def lines(specs: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Part specs of one family into lines, each with the parameter that varies along it.
+    """Divide specs of one family into lines, each with the parameter that varies along it.
 
-    They are cut along the parameter with the longest line, d or n first; what stands alone there is
-    cut again.
+    Lines follow the parameter with the longest line, d or n first. Specs that are alone on their
+    line are divided again.
 
     >>> lines([f"parity:d={d},m={m}" for m in (2, 3) for d in (8, 6)])
     [('d', ['parity:d=6,m=2', 'parity:d=8,m=2']), ('d', ['parity:d=6,m=3', 'parity:d=8,m=3'])]
@@ -229,7 +232,7 @@ def lines(specs: Sequence[str]) -> list[tuple[str, list[str]]]:
     kept = [line for line in cuts[parameter] if len(line) > 1]
     placed = {spec for line in kept for spec in line}
     rest = [spec for spec in specs if spec not in placed]
-    if longest == 1:  # whatever is beside it in a store
+    if longest == 1:  # each spec is a line of its own
         return [(max(numbers_of(each), key=DIMENSIONS.__contains__), [each]) for each in specs]
     return [(parameter, line) for line in kept] + (lines(rest) if rest else [])
 
@@ -255,12 +258,12 @@ def axes(specs: Sequence[str]) -> tuple[str, str]:
 
 
 def _others(spec: str, *without: str) -> Fixed:
-    """Give the other parameters of a spec, in its order."""
+    """Return the parameters of a spec except those named in `without`, in their order."""
     return tuple((k, v) for k, v in parameters_of(spec).items() if k not in without)
 
 
 def _along(specs: Iterable[str], name: str) -> list[list[str]]:
-    """Group specs that differ in one number alone, each line in the order of its values."""
+    """Group specs that differ in one number only, each group in the order of its values."""
     by_others = grouped((s for s in specs if name in numbers_of(s)), lambda s: _others(s, name))
     return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in by_others.values()]
 
@@ -294,8 +297,8 @@ def _line(
 
 def _plane(x: str, y: str, runs: Sequence[Run], fixed: Fixed) -> Plane:
     numbers = {run.spec: numbers_of(run.spec) for run in runs}
-    places = {(values[x], values[y]): spec for spec, values in numbers.items()}
-    xs, ys = (tuple(sorted({place[i] for place in places})) for i in (0, 1))
+    specs = {(values[x], values[y]): spec for spec, values in numbers.items()}
+    xs, ys = (tuple(sorted({point[i] for point in specs})) for i in (0, 1))
     return Plane(
         rows=tuple(sorted(runs, key=lambda run: (numbers[run.spec][x], numbers[run.spec][y]))),
         fixed=(*fixed[:1], *_others(runs[0].spec, x, y), *fixed[1:]),
@@ -303,12 +306,14 @@ def _plane(x: str, y: str, runs: Sequence[Run], fixed: Fixed) -> Plane:
         y=y,
         xs=xs,
         ys=ys,
-        specs=places,
+        specs=specs,
     )
 
 
 def _clause(name: str, value: Value | str | None) -> str:
-    """Write that a column has a value, as pandas reads it; of answers, or that there are none.
+    """Write the condition that a column has a value, in pandas syntax.
+
+    For oracle and tau it is also true for runs without queries.
 
     >>> _clause("m", 3), _clause("secret", "binary"), _clause("budget_examples", None)
     ('m == 3', "secret == 'binary'", 'budget_examples.isna()')
@@ -316,28 +321,30 @@ def _clause(name: str, value: Value | str | None) -> str:
     column = name if name.isidentifier() else f"`{name}`"
     if value is None:
         return f"{column}.isna()"
-    shown = repr(value) if isinstance(value, str) else write(value)
-    if name in ("oracle", "tau"):  # beside learners that ask no queries
-        return f"({column} == {shown} or {column}.isna())"
-    return f"{column} == {shown}"
+    text = repr(value) if isinstance(value, str) else write(value)
+    if name in ("oracle", "tau"):
+        return f"({column} == {text} or {column}.isna())"
+    return f"{column} == {text}"
 
 
-def told_apart(groups: Sequence[_G]) -> tuple[_G, ...]:
-    """Give each group its condition: the shortest run of what is fixed in it that no other has.
+def with_conditions(groups: Sequence[_G]) -> tuple[_G, ...]:
+    """Return copies of groups with conditions that distinguish each from all others.
+
+    A clause is added for each fixed value, in their order, that excludes some remaining group.
 
     >>> groups = [Group(rows=(), fixed=(("m", m), ("noise", 0))) for m in (2, 3)]
-    >>> [one.where for one in told_apart(groups)]
+    >>> [group.where for group in with_conditions(groups)]
     ['m == 2', 'm == 3']
     """
-    every, named = [dict(group.fixed) for group in groups], []
+    all_fixed, named = [dict(group.fixed) for group in groups], []
     for group in groups:
-        same, clauses = every, dict[str, str]()
+        remaining, clauses = all_fixed, dict[str, str]()
         for name, value in group.fixed:
-            agree = [other for other in same if other.get(name, ...) == value]
-            if len(agree) < len(same):
-                same, clauses[name] = agree, _clause(name, value)
-        shown = {"family", *(name for run in group.rows[:1] for name in parameters_of(run.spec))}
-        beside = (clause for name, clause in clauses.items() if name not in shown)
-        whole = " and ".join(clauses.values())
-        named.append(replace(group, where=whole, beside=" and ".join(beside)))
+            agree = [other for other in remaining if other.get(name, ...) == value]
+            if len(agree) < len(remaining):
+                remaining, clauses[name] = agree, _clause(name, value)
+        in_spec = {"family", *(name for run in group.rows[:1] for name in parameters_of(run.spec))}
+        beside = (clause for name, clause in clauses.items() if name not in in_spec)
+        where = " and ".join(clauses.values())
+        named.append(replace(group, where=where, beside=" and ".join(beside)))
     return tuple(named)

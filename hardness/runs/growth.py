@@ -1,14 +1,13 @@
-"""How costs and certified numbers grow over sizes: power laws with intervals, exact steps.
+"""Growth of costs and certified numbers with size: power laws with intervals, exact steps.
 
-A size counts where every seed solved: the runs that solved at a size where others did not are a
-choice of the cheap ones, and a line through them would be too flat.
+Only sizes at which every seed solved are used. If some seeds failed at a size, the others are the
+cheap ones, and a line through them would be too flat.
 
-The exponent is the slope of the line nearest, by least squares on the means size by size, to the
-expected logarithms of costs at the sizes run, whether or not the law holds. Its error has two
-sources that are never taken for one another: how far the means lie off the law, of which there is
-one a size, and how seeds scatter within a size. An interval is the widest that a residual
-bootstrap, the first and the second source give, so it also says something of costs without chance
-in them. docs/growth.md has the method.
+The exponent is estimated by least squares on the mean logarithm of the cost at each size. It is the
+slope of the line nearest to the expected logarithms at these sizes, whether or not a power law
+holds. Its error has two sources: the distances of the means from the law, and the scatter of seeds
+within a size. The interval is the widest of three: by a residual bootstrap, by the first source and
+by the second. So it is also meaningful for costs without randomness. docs/growth.md has the method.
 """
 
 import math
@@ -37,20 +36,20 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
-LEAST_SIZES = 5  # two parameters of the law, and three degrees of freedom to judge them by
+LEAST_SIZES = 5  # two parameters of the law, and three degrees of freedom for its error
 QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
-_BESIDE = {"queries": ("stat-queries", "csq-queries"), "examples": ("information-floor",)}
+_CERTIFIED_IN = {"queries": ("stat-queries", "csq-queries"), "examples": ("information-floor",)}
 _RESAMPLES = 999
-_AT_ONCE = 1 << 20  # resampled logarithms in memory
-_ROUNDING = 1e-9  # of logarithms: nearer than this to a law is on it
+_BLOCK_NUMBERS = 1 << 20  # resampled logarithms in memory
+_ROUNDING = 1e-9  # of logarithms: a smaller distance from a law is rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class PowerLaw:
     """A fitted law: log cost = log_constant + exponent log size.
 
-    low, high: the 95 % interval of the exponent. bootstrap: the part of it that the residual
-    bootstrap alone gives. misfit: root mean square of how far the means of log costs lie off it.
+    low, high: the 95 % interval of the exponent. bootstrap: the interval by the residual bootstrap
+    alone. misfit: the root mean square distance of the mean log costs from the law.
     """
 
     exponent: float
@@ -63,11 +62,11 @@ class PowerLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class CostFit:
-    """One cost of one learner over the sizes that count; law is None where there is no fit.
+    """The fit of one cost of one learner over the sizes that count.
 
-    left_out: the other sizes, each with why. beside: the certified quantity in the same unit, and
-    certified_exponent: its least-squares exponent over those of these sizes where it says
-    something.
+    left_out: the other sizes, each with the reason. law: None if there is no fit, for the reason
+    no_fit. beside: the certified quantity in the same unit. certified_exponent: the least-squares
+    exponent of that quantity over those of these sizes at which it is not vacuous.
     """
 
     learner: str
@@ -82,7 +81,11 @@ class CostFit:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """From one size to the next: the exact factor p/q, and the slope of its logarithm in log x."""
+    """The growth of a certified number from one size to the next.
+
+    factor: the exact quotient p/q of the numbers. slope: its logarithm divided by that of the
+    quotient of the sizes.
+    """
 
     start: Value
     end: Value
@@ -92,10 +95,11 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedGrowth:
-    """A certified quantity over the sizes at which it says something.
+    """A certified quantity over the sizes at which it is not vacuous.
 
-    exponent: least squares of its logarithm on log x, as a learner's cost is fitted; None below two
-    sizes. It describes numbers that are certified, and is no bound itself.
+    vacuous: the other sizes. exponent: the least-squares slope of its logarithm in log x, None for
+    fewer than two sizes. The exponent describes certified numbers, but is not itself a bound.
+    theory: what is known of the quantity in closed form, empty if nothing is.
     """
 
     quantity: str
@@ -108,17 +112,17 @@ class CertifiedGrowth:
 
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
-    """Fitted growth of every learner's costs, beside that of the certified numbers."""
+    """The fitted growth of the costs of all learners, and of the certified numbers."""
 
     parameter: str
     fits: tuple[CostFit, ...]
     certified: tuple[CertifiedGrowth, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON: values as in the comparison, factors as exact rationals."""
+        """Return it as JSON, with factors as exact fractions."""
         fits = json_of(self.fits)
         for fit in fits:
-            fit["left_out"] = [{"value": value, "reason": why} for value, why in fit["left_out"]]
+            fit["left_out"] = [{"value": v, "reason": reason} for v, reason in fit["left_out"]]
         return {"confidence": CONFIDENCE, "fits": fits, "certified": json_of(self.certified)}
 
 
@@ -128,14 +132,14 @@ def scaling(
     sizes: Mapping[str, Value],
     certificates: Sequence[Certificate],
 ) -> Scaling:
-    """Fit every cost of every learner over the sizes where every seed solved.
+    """Fit each cost of each learner over the sizes at which every seed solved.
 
-    runs: by learner and spec. sizes: of the specs, in their order, and certificates: one a spec, or
-    none. The bootstrap draws from a stream of its own, so that equal runs have equal fits.
+    runs: by learner and spec. sizes: of the specs, in their order. certificates: one for each spec,
+    or none. The seed of the bootstrap depends on the runs only, so equal runs have equal fits.
 
     >>> from hardness.runs import compare
-    >>> found = compare("parity:m=2", "d=6..30..6", ("elimination",), seeds=2).scaling
-    >>> [(fit.cost, len(fit.values)) for fit in found.fits]
+    >>> growth = compare("parity:m=2", "d=6..30..6", ("elimination",), seeds=2).scaling
+    >>> [(fit.cost, len(fit.values)) for fit in growth.fits]
     [('examples', 5), ('seconds', 5)]
     """
     claimed = [{claim.quantity for claim in one.claims} for one in certificates]
@@ -147,13 +151,13 @@ def scaling(
         }
         for quantity in quantities
     }
-    ran = [run for of_spec in runs.values() for some in of_spec.values() for run in some]
-    first = min((run.seed for run in ran), default=0)
+    seeds = (run.seed for by_spec in runs.values() for group in by_spec.values() for run in group)
+    first = min(seeds, default=0)
     fits = []
-    for learner, of_spec in runs.items():
-        trials = {value: of_spec.get(spec, ()) for spec, value in sizes.items()}
+    for learner, by_spec in runs.items():
+        trials = {value: by_spec.get(spec, ()) for spec, value in sizes.items()}
         for cost in COSTS:
-            if not any(run.used(cost) for some in trials.values() for run in some):
+            if not any(run.used(cost) for group in trials.values() for run in group):
                 continue
             axes = (next(iter(sizes)), parameter, learner, cost)
             stream = BitStream(key(first, "scaling", *axes))
@@ -162,9 +166,10 @@ def scaling(
 
 
 def scaling_of_least(thresholds: "Least") -> Scaling:
-    """Fit the thresholds of every learner over the sizes where every instance has one.
+    """Fit the thresholds of each learner over the sizes at which every instance has one.
 
-    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
+    The fitted value of a threshold is the geometric middle of (low, high]. The exponent's interval
+    allows for half of its width.
     """
     floors = {v or 0: n for v, n in zip(thresholds.values, thresholds.floors, strict=True)}
     numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
@@ -175,17 +180,17 @@ def scaling_of_least(thresholds: "Least") -> Scaling:
     )
     fits = []
     for learner in thresholds.learner_names:
-        of = {one.value or 0: one for one in thresholds.cells if one.learner == learner}
+        cells = {cell.value or 0: cell for cell in thresholds.cells if cell.learner == learner}
         reasons = {
             value: f"{never} of {thresholds.seeds} instances have no threshold"
             if (never := sum(not one.high for one in cell.thresholds))
             else None
             if value > 0
             else "a power law needs a value above 0"
-            for value, cell in of.items()
+            for value, cell in cells.items()
         }
         brackets = {
-            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
+            value: np.log([(max(one.low, 0.5), one.high or 0) for one in cells[value].thresholds])
             for value, reason in reasons.items()
             if not reason
         }
@@ -214,7 +219,7 @@ def _grown(
     fits: Sequence[CostFit],
     certified: Mapping[str, Mapping[Value, int]],
 ) -> Scaling:
-    """Put fits beside the growth of certified numbers; spec: of any of the sizes."""
+    """Combine fits with the growth of certified numbers; spec: of any of the sizes."""
     return Scaling(
         parameter=parameter,
         fits=tuple(fits),
@@ -235,9 +240,9 @@ def _fit(
     certified: Mapping[str, Mapping[Value, int]],
     stream: BitStream,
 ) -> CostFit:
-    numbers_of_runs = [len(runs) for runs in trials.values() if runs]
-    seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
-    reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
+    counts = [len(runs) for runs in trials.values() if runs]
+    seeds = max(counts, key=counts.count)  # in runs of a sweep the numbers of seeds may differ
+    reasons = {v: _reason_left_out(runs, v, cost, seeds) for v, runs in trials.items()}
     costs = {v: [run.used(cost) for run in runs] for v, runs in trials.items()}
     return _law_of(learner, cost, costs, reasons, certified, stream, "each with every seed solved")
 
@@ -245,19 +250,21 @@ def _fit(
 def _law_of(
     learner: str,
     cost: Cost,
-    every: Mapping[Value, Sequence[float]],
+    costs_of: Mapping[Value, Sequence[float]],
     reasons: Mapping[Value, str | None],
     certified: Mapping[str, Mapping[Value, int]],
     stream: BitStream,
     needed: str,
     off: Mapping[Value, float] | None = None,
 ) -> CostFit:
-    """Fit what each seed cost, or needed, at the sizes that count: those without a reason not to.
+    """Fit one cost at the sizes that count.
 
-    needed: of each of the `LEAST_SIZES`, in words. off: how far means of logarithms may be off.
+    costs_of: the cost, or threshold, of each seed, by size. reasons: why a size does not count, or
+    None. needed: the condition on a size that counts, in words. off: a bound on the error of each
+    mean logarithm, by size.
     """
     values = tuple(value for value, reason in reasons.items() if not reason)
-    costs = np.array([every[v] for v in values], np.float64)
+    costs = np.array([costs_of[v] for v in values], np.float64)
     law = no_fit = None
     if len(values) < LEAST_SIZES:
         no_fit = f"{len(values)} sizes count, {LEAST_SIZES} are needed, {needed}"
@@ -266,9 +273,9 @@ def _law_of(
     else:
         means_off = np.array([off[value] for value in values]) if off else 0.0
         law = power_law(np.array([float(value) for value in values]), costs, stream, means_off)
-    beside = next((q for q in _BESIDE.get(cost, ()) if q in certified), None)
+    beside = next((q for q in _CERTIFIED_IN.get(cost, ()) if q in certified), None)
     numbers = certified[beside] if beside else {}
-    told = {v: numbers[v] for v in values if beside and not vacuous(beside, numbers[v])}
+    nontrivial = {v: numbers[v] for v in values if beside and not vacuous(beside, numbers[v])}
     return CostFit(
         learner=learner,
         cost=cost,
@@ -277,12 +284,12 @@ def _law_of(
         law=law,
         no_fit=no_fit,
         beside=beside,
-        certified_exponent=slope(told),
+        certified_exponent=slope(nontrivial),
     )
 
 
-def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | None:
-    """Say why a size does not count, if it does not; seeds: runs at the other sizes."""
+def _reason_left_out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | None:
+    """Return why a size does not count, None if it does; seeds: number of runs at other sizes."""
     if not runs:
         return "no run"
     passed = sum(run.solved for run in runs)
@@ -300,14 +307,14 @@ def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | Non
 def power_law(
     sizes: Floats, costs: Floats, stream: BitStream, off: Floats | float = 0.0
 ) -> PowerLaw:
-    """Fit a x^b to costs at K distinct sizes and S seeds.
+    """Fit the law a x^b to costs at K distinct sizes and S seeds.
 
-    sizes: (K,), above 0, K >= 5; costs: (K, S), above 0; stream: of the bootstrap. off: (K,), how
-    far the mean of the logarithms of a size may be off, as that of middles of brackets.
+    sizes: (K,), above 0, K >= 5. costs: (K, S), above 0. stream: for the bootstrap. off: (K,), a
+    bound on the error of the mean logarithm at each size, as for middles of brackets.
 
     >>> x = np.arange(4.0, 10)
-    >>> found = power_law(x, (5 * x**3)[:, None], BitStream(key(0, "example")))
-    >>> round(found.exponent, 6), round(math.exp(found.log_constant), 6)
+    >>> law = power_law(x, (5 * x**3)[:, None], BitStream(key(0, "example")))
+    >>> round(law.exponent, 6), round(math.exp(law.log_constant), 6)
     (3.0, 5.0)
     """
     from scipy.special import stdtrit
@@ -338,9 +345,10 @@ def power_law(
 def _errors(
     weights: Floats, logs: Floats, residual: Floats, freedom: int
 ) -> Iterator[tuple[float, float]]:
-    """Standard errors of weights @ means with their degrees of freedom: of misfit, and of seeds.
+    """Yield standard errors of weights @ means with their degrees of freedom: misfit, then seeds.
 
-    That of seeds is Welch's, with the degrees of freedom of [Sat46]: sizes may scatter unequally.
+    The error by seeds is Welch's, with the degrees of freedom of [Sat46], since the scatter may
+    depend on the size. There is none for a single seed.
     """
     least = _ROUNDING * float(np.sqrt(weights @ weights))
     misfit = np.sqrt(residual @ residual / freedom * (weights @ weights))
@@ -354,16 +362,17 @@ def _errors(
 
 
 def _bootstrap(centred: Floats, residuals: Floats, stream: BitStream) -> tuple[float, float]:
-    """Quantiles of (slope - truth) / its standard error, from resampled residuals of all seeds.
+    """Return the 2.5 % and 97.5 % quantiles of (slope - truth) / standard error by a bootstrap.
 
-    residuals: (K, S), about the law. Each is divided by sqrt(1 - leverage) of its size first.
+    It resamples the residuals (K, S) of all seeds from the law, each divided by sqrt(1 - leverage)
+    of its size.
     """
     sizes, seeds = residuals.shape
     norm = centred @ centred
     leverage = 1 / sizes + centred**2 / norm
     pool = (residuals / np.sqrt(np.maximum(1 - leverage, _ROUNDING))[:, None]).ravel()
     pool -= pool.mean()
-    means, block = np.empty((_RESAMPLES, sizes)), max(1, _AT_ONCE // len(pool))
+    means, block = np.empty((_RESAMPLES, sizes)), max(1, _BLOCK_NUMBERS // len(pool))
     for start in range(0, _RESAMPLES, block):
         count = min(block, _RESAMPLES - start)
         words = stream.words(start * len(pool), count * len(pool)) % np.uint64(len(pool))
@@ -372,10 +381,10 @@ def _bootstrap(centred: Floats, residuals: Floats, stream: BitStream) -> tuple[f
     slopes = means @ centred / norm
     rest = means - means.mean(axis=1, keepdims=True) - slopes[:, None] * centred
     error = np.sqrt((rest**2).sum(axis=1) / (sizes - 2) / norm)
-    # Every residual drawn equal, or none of any size, says nothing: the ratio is 0 there.
-    found = np.divide(slopes, error, out=np.zeros(_RESAMPLES), where=error > _ROUNDING)
+    # If all resampled residuals are equal or zero, the error is 0, and the ratio is set to 0.
+    ratios = np.divide(slopes, error, out=np.zeros(_RESAMPLES), where=error > _ROUNDING)
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(found, [tail, 1 - tail])
+    low, high = np.quantile(ratios, [tail, 1 - tail])
     return float(low), float(high)
 
 
@@ -383,7 +392,7 @@ def _bootstrap(centred: Floats, residuals: Floats, stream: BitStream) -> tuple[f
 
 
 def slope(certified: Mapping[Value, int]) -> float | None:
-    """Fit log(certified) = a + b log size by least squares: b; None below two sizes.
+    """Return b of the least-squares fit log(certified) = a + b log(size); None below two sizes.
 
     >>> slope({2: 12, 4: 48, 8: 192})
     2.0
@@ -394,13 +403,13 @@ def slope(certified: Mapping[Value, int]) -> float | None:
     return round(linear_regression([math.log(v) for v in certified], logs).slope, 12)
 
 
-def _certified(quantity: str, every: Mapping[Value, int], theory: str) -> CertifiedGrowth:
-    kept = {v: n for v, n in every.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
+def _certified(quantity: str, numbers: Mapping[Value, int], theory: str) -> CertifiedGrowth:
+    kept = {v: n for v, n in numbers.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
     pairs = list(kept.items())
     return CertifiedGrowth(
         quantity=quantity,
         values=tuple(kept),
-        vacuous=tuple(v for v in every if v not in kept),
+        vacuous=tuple(v for v in numbers if v not in kept),
         steps=tuple(
             Step(
                 start=a,
@@ -415,7 +424,7 @@ def _certified(quantity: str, every: Mapping[Value, int], theory: str) -> Certif
     )
 
 
-_OF_SIZE = {
+_THEORY = {  # how the number N of members grows with a parameter of a parity family
     "d": "N = C(d-1, m) is a polynomial of degree m = {m} in d; a step from d to d+1 multiplies it "
     "by d / (d-m)",
     "m": "N = C(d-1, m): a step from m to m+1 multiplies it by (d-1-m) / (m+1), here with d = {d}",
@@ -424,16 +433,16 @@ _OF_SIZE = {
 
 
 def _theory(spec: str, parameter: str, quantity: str) -> str:
-    """Say what is known of hidden parities in closed form; nothing of other families."""
-    found = parse_stored(spec)
-    if not (isinstance(found, Symmetric) and found.characters) or parameter not in _OF_SIZE:
+    """Describe the growth for hidden parities in closed form; empty for other families."""
+    family = parse_stored(spec)
+    if not (isinstance(family, Symmetric) and family.characters) or parameter not in _THEORY:
         return ""
-    said = _OF_SIZE[parameter].format(d=found.d, m=found.m)
+    text = _THEORY[parameter].format(d=family.d, m=family.m)
     if quantity == "stat-queries":
-        said += (
+        text += (
             "; the bound is (success N - K) / r, rounded up, r the whole part of "
             "(1 - 2 noise)^2 / (4 tau^2)"
         )
     elif quantity == "information-floor":
-        said += "; the floor is log2(success N / K), rounded up"
-    return said
+        text += "; the floor is log2(success N / K), rounded up"
+    return text

@@ -1,10 +1,11 @@
-"""The least examples, queries or values by which a learner solves instances: thresholds, medians.
+"""Thresholds: the least number of examples, queries or values with which a learner succeeds.
 
-Success need not be monotone in what a learner may spend, and a search that stops at the first
-success counts its luck. A threshold is confirmed by three octaves that pass in a row; each is found
-on nested prefixes of one instance's stream, from an octave that three pilots gave, which are not
-counted. So thresholds are independent and alike in law, whoever finds them in whatever order, and
-order statistics bound their median exactly. docs/least.md has the method.
+Success need not be monotone in the budget, and a search that stops at the first success would be
+biased by lucky runs. A threshold is therefore confirmed by three octaves in a row that pass. Each
+search uses nested prefixes of the stream of one instance. It starts at the median octave of three
+pilot searches, which are not counted. So the thresholds are independent and identically
+distributed, in whatever order they are found, and order statistics bound their median exactly.
+docs/least.md has the method.
 """
 
 from collections import Counter
@@ -26,9 +27,9 @@ from hardness.learners.learner import View
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
-from hardness.runs.comparison import certificates, distinct, specs_over, values_of
+from hardness.runs.comparison import certificates, distinct_learners, specs_over, values_of
 from hardness.runs.growth import Scaling, scaling_of_least
-from hardness.runs.jobs import Do, Work, here, require_loaded
+from hardness.runs.jobs import Executor, Work, in_this_process, require_loaded
 from hardness.runs.names import Value
 from hardness.runs.record import Record, json_of
 from hardness.runs.registry import fresh_learner, parse_learner, recorded_view
@@ -43,107 +44,112 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Unit = Literal["examples", "queries", "values"]  # of budgets; seconds differ by machine
-# Of a run; stopped: it failed, and had budget left. raised: the learner raised or exited, a failure
-# too. unknown: seconds, memory or the machine ended it, which says nothing.
-How = Literal["passed", "failed", "stopped", "raised", "unknown"]
-# Of a search; over: no success within the most of a run, or of all its runs. unconfirmed: the most
-# leaves no room for three octaves. own-limit: two octaves in a row stopped with budget left.
-End = Literal["confirmed", "over", "unconfirmed", "own-limit", "no-answer"]
+# How a run of a search ended. stopped: it failed, and had budget left. raised: the learner raised
+# an exception or exited, which is a failure too. unknown: seconds, memory or the machine ended it,
+# so it shows neither success nor failure.
+TrialEnd = Literal["passed", "failed", "stopped", "raised", "unknown"]
+# How a search ended. over: no success within the limit of a run, or of all its runs. unconfirmed:
+# the limit of a run leaves no room for three octaves. own-limit: two octaves in a row stopped with
+# budget left. no-answer: the end of some run was unknown.
+SearchEnd = Literal["confirmed", "over", "unconfirmed", "own-limit", "no-answer"]
 LEAST_SEEDS, SEEDS, PILOTS = 6, 15, 3
-MOST: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 << 20}  # of a run
-TOTAL = 10**8  # of all runs of a learner at a size
-_OCTAVE, _IN_A_ROW = 4, 3
-_TAIL = Fraction(1, 40)  # on either side of an interval
+RUN_LIMITS: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 << 20}
+TOTAL_LIMIT = 10**8  # units in all runs of a learner at one size
+_STEPS_PER_OCTAVE, _PASSES_IN_A_ROW = 4, 3
+_ONE_SIDED = Fraction(1, 40)  # probability on either side of a confidence interval
 
 
-def size(place: int) -> int:
-    """Give a point of the grid, ceil(2^(place / 4)): four to an octave.
+def grid_point(step: int) -> int:
+    """Return a number of the search grid, ceil(2^(step / 4)): four steps double it.
 
-    >>> [size(place) for place in (0, 4, 8, 9, 10, 11, 12)]
+    >>> [grid_point(step) for step in (0, 4, 8, 9, 10, 11, 12)]
     [1, 2, 4, 5, 6, 7, 8]
     """
-    return isqrt(isqrt((1 << place) - 1)) + 1
+    return isqrt(isqrt((1 << step) - 1)) + 1
 
 
-Bracket = tuple[int, int | None, End]
+Bracket = tuple[int, int | None, SearchEnd]
 
 
-def search(start: int, limit: int) -> Generator[int, How | None, Bracket]:
-    """Search a threshold from an octave: yields n, is sent how the run within n ended, or None.
+def search(start: int, limit: int) -> Generator[int, TrialEnd | None, Bracket]:
+    """Search a threshold, beginning at n = 2^start.
 
-    None: what all runs together may spend is spent. Octaves down to a failure, or to n = 1; up to
-    three that pass in a row; then quarters between the failure and the first of the three. Returns
-    (low, high], where high is None where there is no threshold up to `limit`, with why.
+    The generator yields n and is sent how the run within n ended. It is sent None if the limit of
+    all runs together leaves no run within n. It halves n until a run fails or n = 1, and doubles n
+    until three runs in a row pass. Then it bisects the grid between the last failure and the first
+    of the three. It returns (low, high, end): the threshold is in (low, high]. high is None if no
+    threshold up to `limit` is confirmed.
 
     >>> steps = search(3, 64)
-    >>> n, asked = next(steps), []
+    >>> n, tried = next(steps), []
     >>> try:
-    ...     while asked.append(n) or True:
+    ...     while tried.append(n) or True:
     ...         n = steps.send("passed" if n >= 6 else "failed")
     ... except StopIteration as stop:
-    ...     asked, stop.value
+    ...     tried, stop.value
     ([8, 4, 8, 16, 32, 6, 5], (5, 6, 'confirmed'))
     """
     octave = start
-    how = yield 1 << octave
-    while how == "passed" and octave:
+    end = yield 1 << octave
+    while end == "passed" and octave:
         octave -= 1
-        how = yield 1 << octave
+        end = yield 1 << octave
     low, passes, before = 0, 0, None
     while True:
-        if how is None or how == "unknown":
-            return (low, None, "over") if how is None else (0, None, "no-answer")
-        passes = passes + 1 if how == "passed" else 0
-        if passes == _IN_A_ROW:
+        if end is None or end == "unknown":
+            return (low, None, "over") if end is None else (0, None, "no-answer")
+        passes = passes + 1 if end == "passed" else 0
+        if passes == _PASSES_IN_A_ROW:
             break
         if not passes:
             low = 1 << octave
-            if how == before == "stopped":
+            if end == before == "stopped":
                 return low, None, "own-limit"
         octave += 1
         if 1 << octave > limit:
             return low, None, "unconfirmed" if passes else "over"
-        before, how = how, (yield 1 << octave)
-    above = _OCTAVE * (octave - _IN_A_ROW + 1)
-    below = above - _OCTAVE
+        before, end = end, (yield 1 << octave)
+    above = _STEPS_PER_OCTAVE * (octave - _PASSES_IN_A_ROW + 1)
+    below = above - _STEPS_PER_OCTAVE
     while above and above - below > 1:
         middle = (below + above) // 2
-        how = yield size(middle)
-        if how == "unknown":
+        end = yield grid_point(middle)
+        if end == "unknown":
             return 0, None, "no-answer"
-        if how is None:
+        if end is None:
             break
-        below, above = (below, middle) if how == "passed" else (middle, above)
-    return size(below) if above else 0, size(above), "confirmed"
+        below, above = (below, middle) if end == "passed" else (middle, above)
+    return grid_point(below) if above else 0, grid_point(above), "confirmed"
 
 
 class Trial(NamedTuple):
-    """A run within a budget of n: how it ended, and how much of the n it used."""
+    """A run within n units: how it ended, and how many of the n it used."""
 
     n: int
-    how: How
+    end: TrialEnd
     used: int
 
 
 def trial(result: Run, unit: Unit, n: int) -> Trial:
-    """Judge a run by its risk, whatever its outcome is called."""
-    how: How = "failed"
+    """Classify a run within n units: it passed if its risk is below 0.05, whatever its outcome."""
+    end: TrialEnd = "failed"
     if result.passed:
-        how = "passed"
+        end = "passed"
     elif result.limited_by in ("seconds", "memory", "machine"):
-        how = "unknown"
+        end = "unknown"
     elif result.outcome is Outcome.CRASHED:
-        how = "raised"
+        end = "raised"
     elif result.limited_by != unit:
-        how = "stopped"
-    return Trial(n, how, result.used(unit))
+        end = "stopped"
+    return Trial(n, end, result.used(unit))
 
 
 class Search(Work, frozen=True, kw_only=True):
-    """A threshold that is to be found, from an octave; the learner by its canonical name.
+    """The search for one threshold, of a learner on the instance of a seed.
 
-    budget: of a run, with the most of the unit and what else ends one. total: the most of the unit
-    in all its runs.
+    learner: its canonical name. budget: of each run; its limit of the unit is the largest n. total:
+    the limit of the unit in all runs of the search. start: the octave to begin at. pilot: whether
+    the search only gives an octave to the searches that count.
     """
 
     seed: Annotated[int, msgspec.Meta(ge=0)]
@@ -155,39 +161,39 @@ class Search(Work, frozen=True, kw_only=True):
     tau: Fraction = Fraction(1, 10)
 
     def lost(self, outcome: Outcome, why: str, seconds: float) -> "Threshold":
-        """Make the threshold of a search that could not be done: no answer."""
+        """Make the threshold of a search whose worker failed; its end is "no-answer"."""
         return self._ended((0, None, "no-answer"), (), seconds, why or outcome.value)
 
     def _ended(
         self,
         bracket: Bracket,
-        tried: Sequence[Trial],
+        trials: Sequence[Trial],
         seconds: float,
         lost: str = "",
         view: View | None = None,
     ) -> "Threshold":
-        made = {"family": parse_stored(self.spec), "learner": parse_learner(self.learner)}
+        family, learner = parse_stored(self.spec), parse_learner(self.learner)
         return Threshold(
-            asked=self,
-            tried=tuple(tried),
+            search=self,
+            trials=tuple(trials),
             low=bracket[0],
             high=bracket[1],
             end=bracket[2],
             seconds=seconds,
             lost=lost,
-            revisions={name: one.revision for name, one in made.items()},  # type: ignore[attr-defined]
+            revisions={"family": family.revision, "learner": learner.revision},
             versions=versions(),
             machine=machine(),
             view=view,
         )
 
     @property
-    def most(self) -> int:
-        """The most of the unit that a run may spend."""
+    def run_limit(self) -> int:
+        """The most units that one run may use."""
         return int(getattr(self.budget, self.unit))
 
     def do(self) -> "Threshold":
-        """Run what the search asks for; raises ToolkitError where it cannot be."""
+        """Do the runs of the search; raises ToolkitError if the learner cannot run."""
         learner, runs = fresh_learner(self.learner), list[Run]()
         instance = parse_stored(self.spec).instance(self.seed)
 
@@ -196,48 +202,49 @@ class Search(Work, frozen=True, kw_only=True):
             runs.append(run(learner, instance, within, self.seed, tau=self.tau, by=settled))
             return trial(runs[-1], self.unit, n)
 
-        found, tried = walk(self, ask)
+        bracket, trials = follow(self, ask)
         view = runs[-1].view if runs else None
-        return self._ended(found, [*tried.values()], sum(one.seconds for one in runs), view=view)
+        return self._ended(bracket, [*trials.values()], sum(run.seconds for run in runs), view=view)
 
 
-def walk(plan: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
-    """Follow a search with the runs that it asks for, each n once.
+def follow(plan: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
+    """Do a search: return its bracket and its trials by n.
 
-    A pilot takes what says nothing for a failure: it gives an octave, and claims nothing.
+    ask: does the run within n, and is called once for each n. A pilot counts a run of unknown end
+    as a failure, since it only gives an octave.
     """
-    tried: dict[int, Trial] = {}
+    trials: dict[int, Trial] = {}
 
-    def ended(n: int) -> How | None:
-        if n not in tried:
-            if sum(one.used for one in tried.values()) + n > plan.total:
+    def end_of(n: int) -> TrialEnd | None:
+        if n not in trials:
+            if sum(trial.used for trial in trials.values()) + n > plan.total:
                 return None
-            tried[n] = ask(n)
-        how = tried[n].how
-        return "failed" if plan.pilot and how == "unknown" else how
+            trials[n] = ask(n)
+        end = trials[n].end
+        return "failed" if plan.pilot and end == "unknown" else end
 
-    steps = search(plan.start, plan.most)
+    steps = search(plan.start, plan.run_limit)
     n = next(steps)
     while True:
         try:
-            n = steps.send(ended(n))
+            n = steps.send(end_of(n))
         except StopIteration as stop:
-            return stop.value, tried
+            return stop.value, trials
 
 
 class Threshold(Record, frozen=True, kw_only=True):
-    """The least n of one instance and learner seed: in (low, high].
+    """The threshold of a learner on one instance, known to be in (low, high].
 
-    tried: all runs in their order. low: the largest n below it, 0 where none is; high: the
-    threshold on the grid, None where none was confirmed; end: how the search ended. seconds: of all
-    runs. lost: why its worker did not end it. view: what the learner saw, None if nothing ran.
+    trials: all runs in their order. low: the largest n tried below the threshold, or 0. high: the
+    threshold on the grid, None if none was confirmed. end: how the search ended. seconds: of all
+    runs. lost: why its worker did not finish it. view: what the learner saw, None if nothing ran.
     """
 
-    asked: Search
-    tried: tuple[Trial, ...]
+    search: Search = msgspec.field(name="asked")
+    trials: tuple[Trial, ...] = msgspec.field(name="tried")
     low: Annotated[int, msgspec.Meta(ge=0)]
     high: Annotated[int, msgspec.Meta(ge=1)] | None
-    end: End
+    end: SearchEnd
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     lost: str = ""
     revisions: dict[str, int]
@@ -247,11 +254,11 @@ class Threshold(Record, frozen=True, kw_only=True):
 
     @property
     def octave(self) -> int:
-        """The octave from which the next search had best begin: of the threshold, or the last."""
+        """The octave for the next search to begin at: of the threshold, or above all failures."""
         if self.high:
             return (self.high - 1).bit_length()
-        failed = max((one.n for one in self.tried if one.how != "passed"), default=0)
-        return min(failed.bit_length(), self.asked.most.bit_length() - 1)
+        failed = max((trial.n for trial in self.trials if trial.end != "passed"), default=0)
+        return min(failed.bit_length(), self.search.run_limit.bit_length() - 1)
 
 
 Search.result = Threshold
@@ -259,25 +266,26 @@ Search.result = Threshold
 
 @cache
 def rank(seeds: int) -> tuple[int, Fraction]:
-    """Give r and the confidence with which the r-th of each side bound a median: exact.
+    """Return r and the exact confidence of the interval from the r-th smallest to the r-th largest.
 
-    r is the largest with P(Bin(seeds, 1/2) <= r - 1) <= 1/40; 0 where there is none.
+    The interval is for the median of `seeds` independent values. r is the largest with
+    P(Bin(seeds, 1/2) <= r - 1) <= 1/40, or 0 if there is none.
 
     >>> rank(15)[0], round(float(rank(15)[1]), 3), rank(5)[0]
     (4, 0.965, 0)
     """
     r, tail = 0, Fraction(0)
-    while (more := tail + Fraction(comb(seeds, r), 2**seeds)) <= _TAIL:
+    while (more := tail + Fraction(comb(seeds, r), 2**seeds)) <= _ONE_SIDED:
         r, tail = r + 1, more
     return r, 1 - 2 * tail
 
 
 @dataclass(frozen=True)
 class LeastCell:
-    """The thresholds of one learner at one size; value: None where there is one size.
+    """The thresholds of one learner at one size.
 
-    floor: the certified number beside them, None where none is claimed, "none enough" where no
-    number is.
+    value: of the parameter that varies, None if none does. floor: the certified lower bound. It is
+    None if none is claimed, and "none enough" if no finite number suffices.
     """
 
     value: Value | None
@@ -289,68 +297,66 @@ class LeastCell:
     @property
     def view(self) -> View:
         """What its learner saw."""
-        known = next((one.view for one in self.thresholds if one.view), None)
-        return known or recorded_view(
-            self.learner, self.spec, self.thresholds[0].asked.unit == "queries"
+        recorded = next((one.view for one in self.thresholds if one.view), None)
+        return recorded or recorded_view(
+            self.learner, self.spec, self.thresholds[0].search.unit == "queries"
         )
 
-    def _sorted(self, side: str) -> list[Any]:
-        ends = [getattr(one, side) for one in self.thresholds]
+    def _sorted(self, side: Literal["low", "high"]) -> list[Any]:
+        """Return one end of all brackets in growing order, None (no upper end) last."""
+        ends = [getattr(threshold, side) for threshold in self.thresholds]
         return sorted(ends, key=lambda n: (n is None, n))
 
     @property
     def least(self) -> int | None:
-        """The median threshold, on the grid: half of the instances have one up to it.
-
-        None where half have none.
-        """
+        """The median threshold, on the grid; None if half of the instances have no threshold."""
         return self._sorted("high")[(len(self.thresholds) - 1) // 2]
 
     @property
     def interval(self) -> tuple[int, int | None]:
-        """(low, high] of the median, with `confidence`; None without an end."""
+        """Ends of the interval (low, high] for the median, at `confidence`; None: no upper end."""
         r = rank(len(self.thresholds))[0]
         return self._sorted("low")[r - 1], self._sorted("high")[-r]
 
     @property
     def confidence(self) -> Fraction:
-        """With which the interval holds the median, exactly."""
+        """The exact confidence with which the interval contains the median."""
         return rank(len(self.thresholds))[1]
 
     @property
     def range(self) -> tuple[int, int | None]:
-        """(low, high] of all."""
+        """The least low and the largest high of all thresholds; None: no upper end."""
         return self._sorted("low")[0], self._sorted("high")[-1]
 
     @property
-    def ends(self) -> Counter[End]:
-        """How many searches ended how."""
-        return Counter(one.end for one in self.thresholds)
+    def ends(self) -> Counter[SearchEnd]:
+        """The number of searches with each end."""
+        return Counter(threshold.end for threshold in self.thresholds)
 
     @property
     def ratio(self) -> float | None:
-        """The median threshold over the floor, where there are both."""
+        """The median threshold divided by the floor; None if one of them is missing."""
         floor = self.floor if isinstance(self.floor, int) else 0
         return self.least / floor if self.least and floor else None
 
     @property
     def runs(self) -> int:
-        """All runs of its thresholds; those of pilots are not among them."""
-        return sum(len(one.tried) for one in self.thresholds)
+        """The number of runs of its searches, without pilots."""
+        return sum(len(threshold.trials) for threshold in self.thresholds)
 
     @property
     def seconds(self) -> float:
-        """Seconds of these runs."""
+        """Seconds of the runs of its searches, without pilots."""
         return sum(one.seconds for one in self.thresholds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON, without the thresholds."""
+        """Return the summary as JSON, without the thresholds themselves."""
         names = "value spec learner floor confidence ends least interval range ratio runs seconds"
         return {name: json_of(getattr(self, name)) for name in names.split()}
 
 
 def bracket(low: int, high: int | None) -> str:
-    """Write (low, high].
+    """Write the interval (low, high]; high is None for infinity.
 
     >>> bracket(64, 91), bracket(64, None)
     ('(64, 91]', '(64, ∞)')
@@ -361,10 +367,11 @@ def bracket(low: int, high: int | None) -> str:
 class Least(Record, frozen=True, kw_only=True):
     """Thresholds of learners over sizes, and the certified lower bounds.
 
-    spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
-    size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
-    and of all runs of a learner at a size. tau: of queries, and of the bound on them. pilots,
-    thresholds: size by size, learners in the order asked, by seed.
+    spec: as the user wrote it. parameter: the one that varies, empty if there is one size. specs:
+    the canonical spec of each size. seed: the first of the counted seeds; pilots use the seeds
+    after them. budget: of each run. total: units in all runs of a learner at one size. tau: the
+    tolerance of queries, and of the bound on them. pilots, thresholds: ordered by size, learner
+    and seed.
     """
 
     spec: str
@@ -385,59 +392,65 @@ class Least(Record, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> BoundParameters:
-        """What the floors are about: risk 0.05 with a chance of 0.45.
+        """The terms of the certified floors: risk 0.05 with probability 0.45.
 
-        A run passes where its risk is below 0.05 with 95 % confidence: at a median of thresholds
-        half of them do, and the risk is below 0.05 for all but one in twenty.
+        A run passes if its risk is below 0.05 with 95 % confidence. At the median threshold half of
+        the runs pass, and the measurement is wrong with probability 0.05 at most: 1/2 - 1/20.
         """
         success = Fraction(1, 2) - Fraction(1, 20)
         return BoundParameters(tau=self.tau, risk=Fraction(str(SOLVED_BELOW)), success=success)
 
     @cached_property
     def values(self) -> tuple[Value | None, ...]:
-        """The values of the parameter; None where there is one size."""
-        found = (parameters_of(spec).get(self.parameter) for spec in self.specs)
-        return tuple(None if isinstance(value, str) else value for value in found)
+        """The value of the parameter at each size; None if no parameter varies."""
+        values = (parameters_of(spec).get(self.parameter) for spec in self.specs)
+        return tuple(None if isinstance(value, str) else value for value in values)
 
     @cached_property
     def learner_names(self) -> list[str]:
-        """Canonical names of the learners, in the order asked."""
-        return [learner_spec(parse_learner(one)) for one in self.learners]
+        """Canonical names of the learners, in the order of `learners`."""
+        return [learner_spec(parse_learner(name)) for name in self.learners]
 
     @cached_property
     def certificates(self) -> tuple[Certificate, ...]:
-        """One a size; none where no bound is claimed for one of them."""
+        """The certificate of each size; empty if some size has none."""
         return certificates(self.specs, self.terms)
 
     @property
-    def most(self) -> int:
-        """The most of the unit that a run may spend."""
+    def run_limit(self) -> int:
+        """The most units that one run may use."""
         return int(getattr(self.budget, self.unit))
 
     @property
     def quantity(self) -> str:
-        """What is certified in the unit: for any learner, or for worst answers to queries."""
+        """The certified quantity that is counted in the unit; empty if none is claimed.
+
+        For examples it binds any learner, for queries those with worst-case answers.
+        """
         if self.unit == "queries":
             return query_bound(self.certificates)
-        floor, every = "information-floor", self.certificates
-        claimed = self.unit == "examples" and every and all(claims(one, floor) for one in every)
-        return floor if claimed else ""
+        floor = "information-floor"
+        claimed = self.certificates and all(claims(one, floor) for one in self.certificates)
+        return floor if self.unit == "examples" and claimed else ""
 
     @cached_property
     def floors(self) -> tuple[int | str | None, ...]:
-        """The certified number of every size, also one that is vacuous; None where none is."""
+        """The certified number at each size, even if it is vacuous; None if none is claimed."""
         if not self.quantity:
             return (None,) * len(self.specs)
-        every = (number(one, self.quantity, self.terms.success) for one in self.certificates)
-        return tuple(NONE_ENOUGH if value is None else value for value in every)
+        values = (number(one, self.quantity, self.terms.success) for one in self.certificates)
+        return tuple(NONE_ENOUGH if value is None else value for value in values)
 
     def searches(self, pilot: bool) -> list[Search]:
-        """List what is to be found in its order; those that count begin at the median of pilots."""
-        first, many = (self.seed + self.seeds, PILOTS) if pilot else (self.seed, self.seeds)
-        every = list[Search]()
+        """List the pilot searches, or those that count, which begin at the pilots' median octave.
+
+        They are ordered by size, learner and seed.
+        """
+        first, count = (self.seed + self.seeds, PILOTS) if pilot else (self.seed, self.seeds)
+        planned = list[Search]()
         for i, (spec, learner) in enumerate(product(self.specs, self.learner_names)):
             octaves = sorted(one.octave for one in self.pilots[PILOTS * i : PILOTS * (i + 1)])
-            every += [
+            planned += [
                 Search(
                     spec=spec,
                     learner=learner,
@@ -449,34 +462,37 @@ class Least(Record, frozen=True, kw_only=True):
                     pilot=pilot,
                     tau=self.tau,
                 )
-                for seed in range(first, first + many)
+                for seed in range(first, first + count)
             ]
-        return every
+        return planned
 
-    def searched(self, do: Do) -> Self:
-        """Do its searches, the pilots first."""
-        piloted = self.updated(pilots=tuple(do(self.searches(pilot=True))))
-        return piloted.updated(thresholds=tuple(do(piloted.searches(pilot=False))))
+    def searched(self, executor: Executor) -> Self:
+        """Return a copy with the results of its searches; the pilots are done first."""
+        piloted = self.updated(pilots=tuple(executor(self.searches(pilot=True))))
+        return piloted.updated(thresholds=tuple(executor(piloted.searches(pilot=False))))
 
-    def on(self, every: Iterable[Threshold]) -> Self:
-        """Hold, of thresholds in any order, those of the sizes that lack none."""
-        held, whole = {one.asked: one for one in every}, list[Self]()
+    def on(self, thresholds: Iterable[Threshold]) -> Self:
+        """Return a copy with the sizes of which all thresholds are given, in any order.
+
+        A size with a missing threshold is left out, so a file of an interrupted command is read.
+        """
+        by_search, complete = {one.search: one for one in thresholds}, list[Self]()
         for spec in self.specs:
             with suppress(KeyError):
                 size = self.updated(specs=(spec,))
-                whole.append(size.searched(lambda works: [held[one] for one in works]))  # type: ignore[index]
+                complete.append(size.searched(lambda works: [by_search[job] for job in works]))  # type: ignore[index]
         return self.updated(
-            specs=tuple(one.specs[0] for one in whole),
-            pilots=tuple(pilot for one in whole for pilot in one.pilots),
-            thresholds=tuple(found for one in whole for found in one.thresholds),
+            specs=tuple(size.specs[0] for size in complete),
+            pilots=tuple(pilot for size in complete for pilot in size.pilots),
+            thresholds=tuple(one for size in complete for one in size.thresholds),
         )
 
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
-        """Every learner at every size, size by size."""
-        left = iter(self.thresholds)
+        """The cell of each learner at each size, ordered by size."""
+        thresholds = iter(self.thresholds)
         return tuple(
-            LeastCell(value, spec, name, tuple(islice(left, self.seeds)), floor)
+            LeastCell(value, spec, name, tuple(islice(thresholds, self.seeds)), floor)
             for spec, value, floor in zip(self.specs, self.values, self.floors, strict=True)
             for name in self.learner_names
         )
@@ -488,57 +504,60 @@ class Least(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
-        ends = [end for end in get_args(End)[1:] if any(one.ends[end] for one in self.cells)]
+        # A column for each end other than "confirmed" that some search had.
+        ends = [
+            end for end in get_args(SearchEnd)[1:] if any(cell.ends[end] for cell in self.cells)
+        ]
         return [
             {
-                "learner": names[one.learner],
-                "size": self.size_of(one),
+                "learner": names[cell.learner],
+                "size": self.size_of(cell),
                 "unit": self.unit,
-                "least": one.least,
-                "interval": bracket(*one.interval),
-                "range": bracket(*one.range),
-                **{end: one.ends[end] for end in ends},  # those that some search had
-                "floor": self.floor_of(one),
-                "ratio": None if self.floor_of(one) == VACUOUS else one.ratio,
-                "runs": one.runs,
-                "seconds": one.seconds,
+                "least": cell.least,
+                "interval": bracket(*cell.interval),
+                "range": bracket(*cell.range),
+                **{end: cell.ends[end] for end in ends},
+                "floor": self.floor_of(cell),
+                "ratio": None if self.floor_of(cell) == VACUOUS else cell.ratio,
+                "runs": cell.runs,
+                "seconds": cell.seconds,
             }
-            for one in self.cells
+            for cell in self.cells
         ]
 
     def floor_of(self, cell: LeastCell) -> int | str | None:
-        """Give what is certified of a cell: its number, or in words that it says nothing."""
+        """Return the certified number of a cell, or the word "vacuous" for a trivial one."""
         if isinstance(cell.floor, int) and vacuous(self.quantity, cell.floor):
             return VACUOUS
         return cell.floor
 
     def size_of(self, cell: LeastCell) -> str:
-        """Write the size of a cell."""
+        """Write the size of a cell, as "d=8"; its spec if no parameter varies."""
         return cell.spec if cell.value is None else f"{self.parameter}={write(cell.value)}"
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame: one row a threshold."""
-        told = ("low", "high", "end", "seconds")
+        columns = ("low", "high", "end", "seconds")
         return frame(
             [
                 {
                     "learner": cell.learner,
                     "spec": cell.spec,
                     **({f"param_{self.parameter}": cell.value} if self.parameter else {}),
-                    "seed": one.asked.seed,
+                    "seed": threshold.search.seed,
                     "unit": self.unit,
-                    **{name: getattr(one, name) for name in told},
-                    "runs": len(one.tried),
+                    **{name: getattr(threshold, name) for name in columns},
+                    "runs": len(threshold.trials),
                     "floor": self.floor_of(cell),
                 }
                 for cell in self.cells
-                for one in cell.thresholds
+                for threshold in cell.thresholds
             ]
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON, with what follows for every learner at every size."""
-        cells = [one.to_dict() for one in self.cells]
+        """Return it as JSON, with the cell of each learner at each size and the fitted growth."""
+        cells = [cell.to_dict() for cell in self.cells]
         return {**self.filed(), "cells": cells, "scaling": self.scaling.to_dict()}
 
 
@@ -550,22 +569,25 @@ def planned(
     first_seed: int = 0,
     unit: Unit = "examples",
     budget: Budget | None = None,
-    total: int = TOTAL,
+    total: int = TOTAL_LIMIT,
     tau: Fraction = Fraction(1, 10),
 ) -> Least:
-    """Plan searches, without thresholds; raises UsageError for what says nothing or cannot run."""
+    """Plan the searches, without thresholds yet.
+
+    Raises UsageError if a learner cannot run, or if no threshold could be found within the limits.
+    """
     spec, budget = spec_of(spec), budget or Budget()
     if getattr(budget, unit) is None:
-        budget = replace(budget, **{unit: MOST[unit]})
+        budget = replace(budget, **{unit: RUN_LIMITS[unit]})
     parameter, values = values_of(over) if over else ("", ())
-    every = (
+    specs = (
         specs_over(spec, parameter, values) if over else [require_drawn(parse_stored(spec)).spec]
     )
-    found = Least(
+    plan = Least(
         spec=spec,
         parameter=parameter,
-        specs=tuple(every),
-        learners=distinct(learners),
+        specs=tuple(specs),
+        learners=distinct_learners(learners),
         seeds=seeds,
         seed=first_seed,
         unit=unit,
@@ -578,25 +600,25 @@ def planned(
             f"{seeds} seeds: at least {LEAST_SEEDS} are needed, for fewer bound no median with 95 %"
         )
     share = total // (seeds + PILOTS)
-    if not found.most >= 1 << (_IN_A_ROW - 1) <= share:
+    if not plan.run_limit >= 1 << (_PASSES_IN_A_ROW - 1) <= share:
         raise UsageError(
-            f"at most {found.most} {unit} a run, and {share} a search: 4 are the "
+            f"at most {plan.run_limit} {unit} a run, and {share} a search: 4 are the "
             "least by which a threshold can be confirmed"
         )
-    for learner, one in product(map(parse_learner, found.learners), found.specs):
+    for learner, size in product(map(parse_learner, plan.learners), plan.specs):
         access = learner.access
         if access not in ("either", unit) and (access, unit) != ("queries", "examples"):
             raise UsageError(
                 f"{learner.name} spends {access}: ask for its least {access}, not {unit}"
             )
-        require_support(learner, parse_stored(one))
-    for one, floor in zip(found.specs, found.floors, strict=True):
-        if unit == "examples" and isinstance(floor, int) and found.most < floor:
+        require_support(learner, parse_stored(size))
+    for size, floor in zip(plan.specs, plan.floors, strict=True):
+        if unit == "examples" and isinstance(floor, int) and plan.run_limit < floor:
             raise UsageError(
-                f"at most {found.most} examples a run: below {floor}, the certified floor "
-                f"of {one}, no learner has a threshold"
+                f"at most {plan.run_limit} examples a run: below {floor}, the certified floor "
+                f"of {size}, no learner has a threshold"
             )
-    return found
+    return plan
 
 
 def least(
@@ -604,18 +626,18 @@ def least(
     over: str | None,
     learners: tuple[str, ...],
     *args: Any,
-    do: Do = here,
+    executor: Executor = in_this_process,
     **options: Any,
 ) -> Least:
-    """Find the threshold of every learner on every size and seed, three pilots for each first.
+    """Find the threshold of each learner at each size and seed, after three pilots.
 
-    args, options: what `planned` takes. do: who does the searches; the result does not depend on
-    it, seconds apart. Raises UsageError before anything runs.
+    args, options: what `planned` takes. executor: does the searches; the result does not depend on
+    it, except for seconds. Raises UsageError before anything runs.
     """
-    return done(planned(spec, over, learners, *args, **options), do)
+    return run_planned(planned(spec, over, learners, *args, **options), executor)
 
 
-def done(plan: Least, do: Do = here) -> Least:
-    """Do planned searches; raises UsageError for learners that do not load."""
+def run_planned(plan: Least, executor: Executor = in_this_process) -> Least:
+    """Do planned searches; raises UsageError for a learner that does not load."""
     require_loaded(plan.learners, plan.specs[0])
-    return plan.searched(do)
+    return plan.searched(executor)

@@ -1,6 +1,6 @@
-"""Names of learners and specs as people read them, and ranges of numbers as they write them.
+"""Short names of learners and specs for people, and ranges of numbers as people write them.
 
-Names are without defaults; those in files are data.
+Names leave out defaults. No file of a learner or a family is executed to shorten a name.
 """
 
 import re
@@ -24,7 +24,7 @@ _DIGEST = re.compile(r"(sha256=[0-9a-f]{12})[0-9a-f]{52}")
 
 
 def one_line(text: str) -> str:
-    """Write a name that came from a file on one line: what does not print as its escape.
+    """Write a name that came from a file on one line; unprintable characters become escapes.
 
     >>> print(one_line("mine" + chr(10) + "solved"))
     mine\\nsolved
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 @lru_cache(1024)
 def short(learner: str) -> str:
-    """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
+    """Write a learner's canonical name without defaults; names that are not built in stay as is.
 
     >>> short("lowdegree:degree=3,oversample=8"), short("mine.py:Net"), short("gone:a=1")
     ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
@@ -45,14 +45,14 @@ def short(learner: str) -> str:
     if learner.partition(":")[0] not in LEARNERS:
         return learner
     try:
-        made = parse_learner(learner)
-    except UsageError:  # of a version with other parameters: its name says what it was
+        parsed = parse_learner(learner)
+    except UsageError:  # a name of another version, with other parameters
         return learner
-    return brief(made, made.name)
+    return brief(parsed, parsed.name)
 
 
 def brief_spec(spec: str, *without: str) -> str:
-    """Write a spec without its defaults, and without the parameters that vary; digests cut.
+    """Write a spec without its defaults and the parameters `without`; digests are shortened.
 
     >>> brief_spec("parity:d=8,m=3,noise=0,rho=3", "d"), brief_spec("gone:d=8,a=1", "d")
     ('parity:m=3', 'gone:a=1')
@@ -64,7 +64,7 @@ def brief_spec(spec: str, *without: str) -> str:
     if kind_of(name):
         try:
             text = brief(parse_stored(spec), name)
-        except UsageError:  # of a version with other parameters
+        except UsageError:  # a spec of another version, with other parameters
             text = spec
     try:
         pairs = split_list(text.partition(":")[2])
@@ -79,23 +79,23 @@ def brief_spec(spec: str, *without: str) -> str:
 
 
 def labels(learners: Sequence[str]) -> list[str]:
-    """Leave out the folders of learners from files, where the rest tells them apart.
+    """Write learners from files without their folders, if the names stay different.
 
     >>> labels(["a/mine.py:One", "queries"]), labels(["a/x.py:One", "b/x.py:One"])
     (['mine.py:One', 'queries'], ['a/x.py:One', 'b/x.py:One'])
     """
-    found = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in learners]
-    return found if len(set(found)) == len(set(learners)) else list(learners)
+    names = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in learners]
+    return names if len(set(names)) == len(set(learners)) else list(learners)
 
 
 def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
-    """Split the specs of a ladder into what all have in common and what differs.
+    """Split the specs of a ladder into the part that all have, and the rest of each.
 
     >>> from instances.ladders import ladder_of
     >>> short_specs(ladder_of(["parity:d=8,m=2,noise=0.1", "parity:d=9,m=2,noise=0.1"]))
     ('parity:m=2,noise=0.1', ['d=8', 'd=9'])
 
-    A level that differs by defaults alone says them.
+    A level that differs only by a default shows this default.
 
     >>> short_specs(ladder_of(["parity:d=8,m=2", "parity:d=8,m=2,noise=0.1"]))
     ('parity:d=8,m=2', ['noise=0', 'noise=0.1'])
@@ -106,7 +106,7 @@ def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
         return "family", specs
     parts = [split_list(spec.partition(":")[2]) for spec in specs]
     shared = [part for part in parts[0] if all(part in other for other in parts)]
-    short = [",".join(part for part in one if part not in shared) for one in parts]
+    short = [",".join(p for p in pairs if p not in shared) for pairs in parts]
     varied = {part.partition("=")[0] for label in short for part in split_list(label)}
     short = [
         label or _parameters(spec, varied) for label, spec in zip(short, ladder.specs, strict=True)
@@ -116,7 +116,7 @@ def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
 
 
 def _parameters(spec: str, names: set[str]) -> str:
-    """Write some of a spec's parameters, defaults too."""
+    """Write the named parameters of a spec, also if they are defaults."""
     pairs = split_list(parse_stored(spec).spec.partition(":")[2])
     return ",".join(pair for pair in pairs if pair.partition("=")[0] in names)
 
@@ -129,9 +129,10 @@ _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.(\*?)({_NUMBER}))?", re.
 
 
 def numbers(text: str, subject: str) -> range | tuple[Value, ...] | None:
-    """Read numbers in growing order, a range of steps not materialised; None for other text.
+    """Read a list or range of numbers in growing order; None if the text is neither.
 
-    subject: what they are of, for messages. Raises UsageError for an empty range and a step of 0.
+    An arithmetic range is returned as a `range`. subject: the name in messages. Raises UsageError
+    for an empty range and a step of 0.
 
     >>> numbers("1..1000000000", "d"), numbers("8..64..*2", "d"), numbers("1/2,0.25,1", "noise")
     (range(1, 1000000001), (8, 16, 32, 64), (Fraction(1, 4), Fraction(1, 2), 1))
@@ -139,13 +140,13 @@ def numbers(text: str, subject: str) -> range | tuple[Value, ...] | None:
     text = text.strip()
     if _LIST.fullmatch(text):
         return tuple(sorted({whole(parse(v, Fraction, subject)) for v in text.split(",")}))
-    found = _RANGE.fullmatch(text)
-    if not found:
+    match = _RANGE.fullmatch(text)
+    if not match:
         return None
-    low, high, times, step = int(found[1]), int(found[2]), found[3], int(found[4] or 1)
+    low, high, times, step = int(match[1]), int(match[2]), match[3], int(match[4] or 1)
     if step < 1 or (times and (step < 2 or low < 1)):
-        least = "a factor of at least 2, from at least 1," if times else "a step of at least 1"
-        raise UsageError(f"{subject}={text}: {least} is needed")
+        allowed = "a factor of at least 2, from at least 1," if times else "a step of at least 1"
+        raise UsageError(f"{subject}={text}: {allowed} is needed")
     values = range(low, high + 1, step)
     if not values:
         raise UsageError(f"{subject}={text}: the range is empty")
@@ -158,7 +159,7 @@ def numbers(text: str, subject: str) -> range | tuple[Value, ...] | None:
 
 
 def whole(value: Fraction) -> Value:
-    """Write a whole number as an int.
+    """Convert a whole number to int, and return other fractions unchanged.
 
     >>> whole(Fraction(4, 2)), whole(Fraction(1, 2))
     (2, Fraction(1, 2))

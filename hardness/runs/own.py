@@ -1,6 +1,6 @@
-"""What users bring: a layer that labels tokens of a law, or labelled examples of their own.
+"""Data of users: a layer that labels random tokens, or labelled examples.
 
-Of examples a part is held out, and a run on the others is judged by it.
+A part of the examples is held out, and a run on the others is judged by that part.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ from instances.owndata import OwnData
 from instances.streams import generator
 from instances.teacher import teach
 
-_TOKENS = 2  # of an example
-_HOLD_OUT, _LEAST = 0.2, 2  # the share that is held out, and how many examples at least
-_LARGEST = 1e100  # entries, and its inverse: their squares stay within float64
+_DEFAULT_TOKENS = 2  # of an example, if k is not given
+_HOLD_OUT, _LEAST_HELD_OUT = 0.2, 2  # fraction that is held out, least number of its examples
+_LARGEST = 1e100  # entries are at most this, or zero, or at least its inverse; squares fit float64
 
 
 def taught(
@@ -44,10 +44,11 @@ def taught(
 ) -> tuple[Instance, dict[str, Any]]:
     """Make an instance of a given layer, and the details of a run on it; raises ToolkitError.
 
-    teacher: a layer, or the file of one. k: tokens of an example, 2 by default.
+    teacher: a layer, or its file. tokens: their distribution. k: tokens of an example, 2 by
+    default.
 
-    >>> made = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
-    >>> instance, details = taught(made)
+    >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
+    >>> instance, details = taught(layer)
     >>> instance.family.k, details["teacher"]["tokens"]
     (2, 'gaussian')
     """
@@ -62,7 +63,7 @@ def taught(
             f"{type(layer).__name__}: the file of a layer or an AttentionLayer is needed; "
             "AttentionLayer.from_torch(module) and .from_qkvo(q, k, v, o) make one"
         )
-    instance = teach(layer, tokens, k or _TOKENS, noise, seed)
+    instance = teach(layer, tokens, k or _DEFAULT_TOKENS, noise, seed)
     return instance, {
         "teacher": {
             "source": source,
@@ -73,11 +74,11 @@ def taught(
 
 
 def verdict(result: Run, instance: Instance) -> dict[str, Any]:
-    """Say what a run found of the layer that taught it.
+    """Say whether a run found the heads of the layer that labelled its examples.
 
-    Heads are found where the whole interval of the risk lies below 0.05 and each Theta_i and W_i
-    is within the tolerance, relative to its norm, of one that was found, in any order. Q_i, K_i,
-    V_i and O_i are known by their products alone.
+    They are found if the whole interval of the risk lies below 0.05 and the learner's heads match
+    the true ones in some order. Each Theta_i and W_i then differs by at most the tolerance,
+    relative to its norm. Of Q_i, K_i, V_i and O_i only the products are compared.
 
     >>> from hardness.runs import run
     >>> from hardness.runs.registry import parse_learner
@@ -91,26 +92,27 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
     truth = result.details.get("truth")
     errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
     alone, worst = errors.count(None) // 2, max((e for e in errors if e is not None), default=0.0)
-    said = ""
+    reason = ""
     if not result.passed:
-        said = f"the risk is not shown to be below {SOLVED_BELOW}"
+        reason = f"the risk is not shown to be below {SOLVED_BELOW}"
     elif not truth:
-        said = f"{short(result.learner)} gives no heads, or too many to compare"
+        reason = f"{short(result.learner)} gives no heads, or too many to compare"
     elif alone or worst > FOUND_HEAD_ERROR:
-        said = (
+        reason = (
             f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
         )
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
-    end = ends[bool(said) + (not result.passed)]
-    return {"found": end, "because": said, "tolerance": FOUND_HEAD_ERROR}
+    end = ends[bool(reason) + (not result.passed)]
+    return {"found": end, "because": reason, "tolerance": FOUND_HEAD_ERROR}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split(MemoryFolder):
-    """A user's data in two parts: `loaded` is what a learner sees, `hold_out` what it is judged by.
+    """A user's data in two parts.
 
-    source: the file, empty for arrays. repeated: how many of the held-out examples have tokens that
-    stand in the other part too.
+    held: the examples that a learner sees. hold_out: the examples that it is judged by. source: the
+    file, empty for arrays. repeated: the number of held-out examples whose tokens are also in the
+    other part.
     """
 
     hold_out: DenseExamples
@@ -119,7 +121,7 @@ class Split(MemoryFolder):
     repeated: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Say what the data is, as JSON."""
+        """Return a description of the data as JSON."""
         return {
             "source": self.source,
             "examples": len(self.loaded) + len(self.hold_out),
@@ -134,17 +136,16 @@ class Split(MemoryFolder):
 def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
     """Check tokens x (n, k, d) and labels y, and hold out a fifth of the examples.
 
-    y: (n, k, d), or of the first token alone (n, 1, e), whose other outputs are 0, or (n,), one
-    each. Which ones are held out, the seed decides. Numbers of any real type become float64.
-    Raises UsageError.
+    y: (n, k, d), or for the first token only (n, 1, e) or (n,); missing outputs are 0. The seed
+    decides which examples are held out. Numbers of any real type become float64. Raises UsageError.
 
     >>> rng = np.random.default_rng(0)
-    >>> made = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
-    >>> made.family.spec, len(made.loaded), len(made.hold_out)
+    >>> data = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
+    >>> data.family.spec, len(data.held), len(data.hold_out)
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
     prefix = f"{source}: " if source else ""
-    with suppress(ValueError):  # ragged
+    with suppress(ValueError):  # a ragged list, which is refused below
         y = y if np.ndim(y) != 1 else np.reshape(y, (-1, 1, 1))
     x, y = _numbers(f"{prefix}x", x), _numbers(f"{prefix}y", y)
     n, k, d = x.shape
@@ -155,10 +156,10 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
             "(n, 1, e) or (n,) if they are of the first token alone"
         )
     count = round(_HOLD_OUT * n)
-    if count < _LEAST:
+    if count < _LEAST_HELD_OUT:
         raise UsageError(
-            f"{prefix}{n} examples: a fifth of them is held out, and at least {_LEAST} are "
-            f"needed there: give {5 * _LEAST} examples or more"
+            f"{prefix}{n} examples: a fifth of them is held out, and at least {_LEAST_HELD_OUT} "
+            f"are needed there: give {5 * _LEAST_HELD_OUT} examples or more"
         )
     boolean = bool((np.abs(x) == 1).all())
     family = OwnData(d=d, k=k, tokens="boolean" if boolean else "real", rows=int(rows < k))
@@ -203,9 +204,9 @@ def _numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def read_data(path: Path, seed: int = 0) -> Split | None:
-    """Read x and y, as in `split`, from a .npz or .safetensors; None for samples and a layer.
+    """Read arrays x and y from a .npz or .safetensors file, and split them as `split` does.
 
-    Raises UsageError, DamagedFile.
+    None for a file of samples or of a layer. Raises UsageError, DamagedFile.
     """
     arrays, meta = read_arrays(path)
     if meta and meta.get("format") == EXAMPLES:
@@ -223,19 +224,19 @@ def read_data(path: Path, seed: int = 0) -> Split | None:
 def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) -> Run:
     """Run a learner on the part of the data that is not held out; raises ToolkitError.
 
-    What it found is measured on the rest. A learner that took all examples there were is judged by
-    what it found; where a stage of it failed, the outcome says so.
+    Its hypothesis is measured on the held-out part. If it used up all examples, the outcome is that
+    of this measurement, or that a stage of it failed.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 1000)
-    >>> found = run_on_data(parse_learner("staged"), split(drawn.x, drawn.y), Budget())
-    >>> found.outcome.value, found.held_out_error.value < 1e-12
+    >>> result = run_on_data(parse_learner("staged"), split(drawn.x, drawn.y), Budget())
+    >>> result.outcome.value, result.held_out_error.value < 1e-12
     ('fitted', True)
     """
     hypothesis, usage = learn_once(learner, data, budget, seed)
     if hypothesis.outcome is Outcome.EXAMPLES_SPENT and usage.examples == len(data.loaded):
         failed = Outcome.STAGE_FAILED if hypothesis.details.get("failed") else None
         hypothesis = replace(hypothesis, outcome=failed)
-    how: dict[str, Any] = {"data": data.to_dict()}
-    return judged(learner, data.family, seed, budget, hypothesis, usage, None, how, data.hold_out)
+    more: dict[str, Any] = {"data": data.to_dict()}
+    return judged(learner, data.family, seed, budget, hypothesis, usage, None, more, data.hold_out)

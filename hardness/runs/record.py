@@ -1,4 +1,4 @@
-"""Results whose fields are their JSON: files of runs, comparisons, thresholds are read typed."""
+"""Results whose fields are their JSON, so that files of results are read with typed fields."""
 
 import math
 from collections.abc import Mapping
@@ -20,11 +20,12 @@ from instances.result import Result
 class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A result whose fields are its JSON, in their order: the class is the reader and the writer.
 
-    What follows from the fields is a property or a `cached_property`: `to_dict` may write it beside
-    them, `filed` leaves it out, and it is not read. Values are held by `Annotated[int,
-    msgspec.Meta(ge=0)]` and in `__post_init__`, which raises ValueError: what was damaged is then
-    refused with its place, as `$.runs[3].seed`. A subclass is declared with `frozen=True,
-    kw_only=True`, one that files hold with a `_format`.
+    A field may have another name in JSON: `msgspec.field(name=...)`. What is computed from the
+    fields is a property or a `cached_property`. `to_dict` may add it, but `filed` leaves it out and
+    `read` ignores it. Ranges are declared by `Annotated[int, msgspec.Meta(ge=0)]` or checked in
+    `__post_init__`, which raises ValueError. A damaged value is then refused with its place, as
+    `$.runs[3].seed`. A subclass is declared with `frozen=True, kw_only=True`, and with a `_format`
+    if it is stored in files.
 
     >>> class Count(Record, frozen=True, kw_only=True):
     ...     share: Fraction
@@ -36,32 +37,34 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
-    _kept: ClassVar[str] = "runs"  # what the rows are that its file of runs holds
-    _inside: ClassVar[str] = ""  # how its file is called in a folder that a command wrote
-    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that no JSON holds
+    _kept: ClassVar[str] = "runs"  # what the rows of its file of runs are called
+    _inside: ClassVar[str] = ""  # the name of its file in a folder that a command wrote
+    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that are not written to JSON
 
     def filed(self) -> dict[str, Any]:
-        """Give what its files hold: the fields as JSON, with the format."""
-        names = (name for name in self.__struct_fields__ if name not in self._unfiled)
-        found = {name: json_of(getattr(self, name)) for name in names}
-        return {"format": self._format, **found} if self._format else found
+        """Return the content of its file: the fields as JSON, with the format."""
+        names = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
+        data = {
+            key: json_of(getattr(self, name)) for key, name in names if name not in self._unfiled
+        }
+        return {"format": self._format, **data} if self._format else data
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON: the fields, and what else is told of it."""
+        """Return the fields as JSON, with what a subclass computes from them."""
         return self.filed()
 
     def updated(self, **changes: Any) -> Self:
-        """Give a copy with some fields changed."""
+        """Return a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Read what `to_dict` or `filed` wrote, less its format.
+        """Read what `to_dict` or `filed` wrote, without the key "format".
 
-        Raises ValueError with the place of what is damaged.
+        Raises ValueError with the place of a damaged value.
         """
-        if isinstance(data, dict) and (told := [name for name in cls._unfiled if name in data]):
-            raise ValueError(f"it has the field {told[0]!r}, which no file holds")
+        if isinstance(data, dict) and (extra := [name for name in cls._unfiled if name in data]):
+            raise ValueError(f"it has the field {extra[0]!r}, which no file holds")
         return msgspec.convert(data, cls, dec_hook=_parsed)
 
     @classmethod
@@ -81,7 +84,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def json_of(value: Any) -> Any:
-    """Write a value as JSON has it: exact fractions as text, and None where there is no number.
+    """Convert a value to JSON types: a Fraction to text, and an infinite or NaN float to None.
 
     >>> json_of({"a": (Fraction(1, 10), math.inf)})
     {'a': ['0.1', None]}
@@ -102,7 +105,8 @@ def json_of(value: Any) -> Any:
         case Fraction():
             return numbers.write(value)
         case msgspec.Struct():
-            return {name: json_of(getattr(value, name)) for name in value.__struct_fields__}
+            names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+            return {key: json_of(getattr(value, name)) for key, name in names}
     if hasattr(value, "to_dict"):
         return value.to_dict()
     return {one.name: json_of(getattr(value, one.name)) for one in fields(value)}  # a dataclass

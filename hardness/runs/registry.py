@@ -1,4 +1,4 @@
-"""Learners by name, "name:key=value"; what each sees, and which certified numbers bind it."""
+"""Learners by name, "name:key=value", with what each sees and which certified bounds apply."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -43,10 +43,10 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
     },
 )
 
-LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
+LONGEST_NAME = 1000  # characters of a learner's name, which is written in tables and files
 
-OBJECTS: dict[str, Learner] = {}  # of Python callers, by name; workers get them by value
-KEYS: dict[str, str] = {}  # of those whose runs may be kept: what their callers say of them
+OBJECTS: dict[str, Learner] = {}  # learners given as Python objects, by name
+KEYS: dict[str, str] = {}  # the key that the caller gave to an object, whose runs may be kept
 LAYERED = ("staged", "levenberg", "student", "attention")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
     *("elimination", "bruteforce", "mitm", "restricted", "bkw", "modlinear", "primal", "dual"),
@@ -64,8 +64,8 @@ def parse_learner(text: str) -> Learner:
             f"{text[:100]!r}: the name of a learner is one line of at most {LONGEST_NAME} "
             "printable characters: rename its file, or make a link to it"
         )
-    if own := OBJECTS.get(text.strip()):
-        return own
+    if given := OBJECTS.get(text.strip()):
+        return given
     name, _, rest = text.strip().partition(":")
     if name in LEARNERS:
         return _built_in(name, rest)
@@ -79,9 +79,9 @@ def parse_learner(text: str) -> Learner:
 
 
 def stored_name(text: str) -> str:
-    """Give the name that runs of a learner hold, also of an object of another process.
+    """Return the canonical name by which runs store a learner; unknown names stay as they are.
 
-    Raises UsageError for a learner that is gone.
+    Unknown names are of objects in another process. Raises UsageError for a withdrawn learner.
 
     >>> stored_name("lowdegree:degree=2"), stored_name("an object of yesterday")
     ('lowdegree:degree=2,oversample=8', 'an object of yesterday')
@@ -95,33 +95,33 @@ def stored_name(text: str) -> str:
 
 
 def fresh_learner(text: str) -> Learner:
-    """Make a learner as `parse_learner` does, an object of a Python caller as it was given.
+    """Make a learner as `parse_learner` does, but copy a learner that was given as an object.
 
-    So no run of an object that keeps something changes the next, in whichever process it is.
+    So an object that keeps state between runs gives the same results in every order.
     """
     learner = parse_learner(text)
-    with suppress(Exception):  # what a user's object raises that cannot be copied
+    with suppress(Exception):  # raised by a user's object that cannot be copied
         return deepcopy(learner) if text.strip() in OBJECTS else learner
     return learner
 
 
 @lru_cache(maxsize=256)
 def _built_in(name: str, parameters: str) -> Learner:
-    """Make a learner of this package: a frozen record, so that one serves all its runs."""
+    """Make a built-in learner; it is immutable, so one object serves all runs."""
     kind = LEARNERS[name]
     return kind(**arguments(kind, parameters, name, name))
 
 
 def _foreign(text: str) -> Learner:
-    """Name a learner in a file; nothing of it is executed here, nor looked at."""
+    """Make the learner of "path.py:Name"; the file is neither read nor executed here."""
     from hardness.learners.remote import SubprocessLearner
     from instances.userfile import split
 
-    found = split(text)
-    if found:
-        parts = [realpath(found.path), found.name, found.parameters]
+    named = split(text)
+    if named:
+        parts = [realpath(named.path), named.name, named.parameters]
         return SubprocessLearner(
-            spec=text, text=":".join(part for part in parts if part), file=found.path
+            spec=text, text=":".join(part for part in parts if part), file=named.path
         )
     name = text.partition(":")[0]
     if kind_of(name):
@@ -135,7 +135,7 @@ def _foreign(text: str) -> Learner:
     raise UsageError(f"{unknown('learner', name, LEARNERS)}; a learner in a file is path.py:Name")
 
 
-# What each sees, and which certified numbers bind it.
+# What each learner sees, and which certified bounds apply to it.
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
 # Learners that descend gradients over batches.
@@ -149,25 +149,25 @@ VIEWS: dict[View, str] = {
 }
 
 
-_FLOOR = ("information-floor",)
+_LABEL_BOUND = ("information-floor",)
 
 
 @dataclass(frozen=True)
 class LearnerClass:
-    """Learners that see one kind of thing.
+    """A class of learners with the same kind of access.
 
-    does: what one does, "it ...". cost: what they are counted by. bound_by: the quantities of
-    certificates about them.
+    does: what a learner of the class does, after "it". cost: the resource that measures its cost.
+    bound_by: the certified quantities that apply to it.
     """
 
     name: ClassName
     does: str
     cost: Literal["queries", "examples", "values"]
-    bound_by: tuple[str, ...] = _FLOOR
+    bound_by: tuple[str, ...] = _LABEL_BOUND
 
     @property
     def do(self) -> str:
-        """What several do, "they ..."."""
+        """The words of `does` in the plural, after "they"."""
         verb, space, rest = self.does.partition(" ")
         return verb.removesuffix("s") + space + rest.replace(" its ", " their ")
 
@@ -181,7 +181,7 @@ _CLASSES = (
     ),
     LearnerClass("examples", "learns from single examples", "examples"),
     LearnerClass("gradient", "descends gradients over batches of examples", "examples"),
-    # A label that is chosen is a label.
+    # The information-floor counts labels, also of chosen inputs.
     LearnerClass("membership", "asks for labels of inputs of its choice", "values"),
     LearnerClass(
         "lattice",
@@ -189,14 +189,14 @@ _CLASSES = (
         "examples",
     ),
 )
-CLASSES: dict[ClassName, LearnerClass] = {one.name: one for one in _CLASSES}
+CLASSES: dict[ClassName, LearnerClass] = {kind.name: kind for kind in _CLASSES}
 
 
 def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
-    """Return the class of a learner by its spec; None for one from a file, which may do all.
+    """Return the class of a learner by its name; None for a learner from a file.
 
-    chose: whether a run of it asked for labels of inputs of its choice; those from files are then
-    known.
+    chose: whether a run of it asked for labels of inputs of its choice. A learner from a file is
+    then in the class "membership".
 
     >>> [class_of(name).name for name in ("queries", "primal:beta=40", "student", "lowdegree")]
     ['statistical queries', 'lattice', 'gradient', 'examples']
@@ -214,18 +214,17 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     return CLASSES["gradient" if name in GRADIENT else "examples"]
 
 
-# What the forms in which learners from files take examples are of.
-_ARRAYS: dict[str, View] = {"tokens": "tokens", "flat": "tokens", "z": "z", "samples": "z"}
+# The view of a learner from a file by the form in which it takes examples.
+_VIEW_OF_FORM: dict[str, View] = {"tokens": "tokens", "flat": "tokens", "z": "z", "samples": "z"}
 
 
 def view_of(
     learner: str, family: Family | None = None, queried: bool = False, chose: bool = False
 ) -> View:
-    """Name what a learner sees, by its spec.
+    """Return what a learner sees, by its name.
 
-    family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
-    sees their tokens. queried, chose:
-    whether a run of it asked queries, or for labels of inputs of its choice.
+    family: if its labels are real numbers, a learner that otherwise sees z sees the tokens.
+    queried, chose: whether a run of it asked queries, or for labels of inputs of its choice.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
     ['tokens', 'z', 'tokens', 'examples']
@@ -242,18 +241,18 @@ def view_of(
 def recorded_view(
     learner: str, spec: str, queried: bool = False, chose: bool = False, arrays: str = ""
 ) -> View:
-    """Name what a learner saw of a problem, of which the family need not be installed here.
+    """Return what the learner of a stored run saw; its family need not be known here.
 
-    queried, chose: whether it asked queries, or for labels of inputs of its choice. arrays: in
-    which form a learner from a file says that it took examples.
+    queried, chose: whether it asked queries, or for labels of inputs of its choice. arrays: the
+    form in which a learner from a file reports that it took examples.
 
     >>> recorded_view("mlp", "parity:d=8,m=2"), recorded_view("mlp", "gone:d=9")
     ('z', 'z')
     >>> recorded_view("mine.py:Net", "parity:d=8,m=2", arrays="flat")
     'tokens'
     """
-    if learner.partition(":")[0] not in LEARNERS and arrays in _ARRAYS:
-        return _ARRAYS[arrays]
+    if learner.partition(":")[0] not in LEARNERS and arrays in _VIEW_OF_FORM:
+        return _VIEW_OF_FORM[arrays]
     try:
         family = parse_stored(spec)
     except UsageError:

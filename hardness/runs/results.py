@@ -1,4 +1,4 @@
-"""What a command wrote, read again: `read_runs` opens its file or folder."""
+"""Read what a command wrote: `read_runs` opens its file or folder."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -43,20 +43,21 @@ _WRITERS = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Runs(Result):
-    """Runs in a file, by spec, learner and seed; source: where it lies. name: of their sweep.
+    """The runs of a sweep or another file of runs, ordered by spec, learner, budget and seed.
 
-    texts: of their JSON, in this order. A table is made of them without a million runs in memory.
-    asked: the file that asks for them, as it was named; empty where that is not known.
+    source: the path of the file of runs. name: of the sweep. texts: the JSON text of each run; a
+    table is made from them without holding a million runs in memory. sweep_file: the sweep file as
+    the user named it, empty if it is not known.
     """
 
     source: str
     name: str
     texts: tuple[str, ...]
-    asked: str = ""
+    sweep_file: str = ""
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs; raises DamagedFile where one has fields of other types."""
+        """The runs; raises DamagedFile if a field of one has a wrong type."""
         with no_cycles():
             return tuple(self._each())
 
@@ -67,14 +68,14 @@ class Runs(Result):
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count runs by learner and outcome, both in natural order."""
-        every = Counter((run.learner, run.outcome.value) for run in self.runs)
+        pairs = Counter((run.learner, run.outcome.value) for run in self.runs)
         counts: dict[str, dict[str, int]] = {}
-        for learner, outcome in sorted(every, key=lambda one: (*map(natural, one),)):
-            counts.setdefault(learner, {})[outcome] = every[learner, outcome]
+        for learner, outcome in sorted(pairs, key=lambda pair: (*map(natural, pair),)):
+            counts.setdefault(learner, {})[outcome] = pairs[learner, outcome]
         return counts
 
     def to_dict(self) -> dict[str, Any]:
-        """Count the runs, and how they ended by learner."""
+        """Return the number of runs, and of each outcome by learner, as JSON."""
         return {
             "name": self.name,
             "file": self.source,
@@ -83,7 +84,7 @@ class Runs(Result):
         }
 
     def filed(self) -> dict[str, Any]:
-        """Write the runs themselves."""
+        """Return the runs themselves as JSON."""
         return {
             "format": "hardness-runs/1",
             "name": self.name,
@@ -102,19 +103,20 @@ class Runs(Result):
         frame["version"] = list(map(_version, self.runs))
         keys = ["spec", "learner", "budget", "oracle", "tau", "version"]
         grouped: Any = frame.groupby(keys, sort=False, dropna=False)
-        # Runs of different budgets, tolerances or versions are never one row.
+        # Runs with different budgets, tolerances or versions are in different rows, and a column
+        # shows such a difference if there is one.
         pairs = frame.groupby(keys[:2])
-        shown = [name for name in keys[2:] if pairs[name].nunique(dropna=False).max() > 1]
+        differing = [name for name in keys[2:] if pairs[name].nunique(dropna=False).max() > 1]
         costs = {"examples": "examples", "queries": "queries", "values": "membership_queries"}
         empty = {name for name in ("queries", "values") if not frame[costs[name]].any()}
         rows: list[TableRow] = []
-        for key, some in grouped:
-            solved = some[some["solved"]]
-            told = {n: None if isna(value) else value for n, value in zip(keys, key, strict=True)}
+        for key, runs in grouped:
+            solved = runs[runs["solved"]]
+            cells = {n: None if isna(value) else value for n, value in zip(keys, key, strict=True)}
             rows.append(
-                {name: told[name] for name in (*keys[:2], *shown)}
-                | {"solved": f"{len(solved)}/{len(some)}"}
-                | {n: _median(solved[of]) for n, of in costs.items() if n not in empty}
+                {name: cells[name] for name in (*keys[:2], *differing)}
+                | {"solved": f"{len(solved)}/{len(runs)}"}
+                | {n: _median(solved[column]) for n, column in costs.items() if n not in empty}
                 | {"seconds": _median(solved["seconds"])}
             )
         return rows
@@ -130,8 +132,8 @@ def _budget(run: Run) -> str:
 
 
 def _version(run: Run) -> str:
-    known = (run.details.get("sha256"), run.details.get("object_key"))
-    return " ".join([*(str(one)[:8] for one in known if one), *map(str, run.revisions.values())])
+    keys = (run.details.get("sha256"), run.details.get("object_key"))
+    return " ".join([*(str(key)[:8] for key in keys if key), *map(str, run.revisions.values())])
 
 
 def read_runs(path: "str | PathLike[str]") -> Any:
@@ -182,10 +184,10 @@ def _of_cache(path: Path) -> Any:
             texts = (text for text in cache.texts() if not text.startswith(_THRESHOLD))
             name = request.get("name", path.stem)
             file = str(request.get("file", ""))
-            return Runs(source=str(path), name=name, texts=sort_texts(texts), asked=file)
+            return Runs(source=str(path), name=name, texts=sort_texts(texts), sweep_file=file)
         require_format(request, kind._format, path)
-        asked: Any = kind.read({name: part for name, part in request.items() if name != "format"})
-        return asked.on(map(_row, cache.texts()))
+        plan: Any = kind.read({name: part for name, part in request.items() if name != "format"})
+        return plan.on(map(_row, cache.texts()))
 
 
 def _row(text: str) -> Record:
@@ -206,8 +208,8 @@ def _of_json(path: Path) -> Any:
     return kind.load(path)
 
 
-class _Place(msgspec.Struct):
-    """What runs are sorted by."""
+class _SortKey(msgspec.Struct):
+    """The fields of a run by which runs are sorted."""
 
     spec: str
     learner: str
@@ -216,11 +218,11 @@ class _Place(msgspec.Struct):
 
 
 def sort_texts(texts: Iterable[str]) -> tuple[str, ...]:
-    """Sort texts of runs by spec and learner in natural order, budget and seed."""
+    """Sort JSON texts of runs by spec and learner in natural order, then by budget and seed."""
     import numpy as np
 
-    every = list(texts)
-    rows = [*map(msgspec.json.Decoder(_Place).decode, every)]
+    unsorted = list(texts)
+    rows = [*map(msgspec.json.Decoder(_SortKey).decode, unsorted)]
 
     def ranks(values: Iterable[Any], key: Callable[[Any], Any]) -> "NDArray[np.intp]":
         values = list(values)
@@ -232,10 +234,10 @@ def sort_texts(texts: Iterable[str]) -> tuple[str, ...]:
         read = msgspec.json.decode(budget, type=Budget)
         return tuple((most is None, most or 0) for most in map(read.__getattribute__, BUDGET))
 
-    places = (
+    keys = (  # the last one is compared first
         ranks((row.seed for row in rows), int),
         ranks((limits(bytes(row.budget)) for row in rows), tuple),
         ranks((row.learner for row in rows), natural),
         ranks((row.spec for row in rows), natural),
     )
-    return tuple(map(every.__getitem__, np.lexsort(places).tolist()))
+    return tuple(map(unsorted.__getitem__, np.lexsort(keys).tolist()))

@@ -51,12 +51,15 @@ if TYPE_CHECKING:
 OracleName = Literal["samples", "exact"]
 Cost = Literal["queries", "examples", "values", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "values", "seconds")
-# What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
-# memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
-Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
-OVERTIME = 1.25  # the clock is looked at between draws, and a child may return what it has
-_TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-# Parts of a budget that are the same everywhere, with the ends of runs that had none left.
+# What ended a run: a count of its budget, which is the same on every machine; seconds or memory,
+# which are not; or the machine itself. The last is for a worker that died or met a hard limit, and
+# for a run that did not fit.
+LimitedBy = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
+# A run may take this multiple of its seconds: the clock is read between draws only, and a child
+# process gets time to return what it has.
+OVERTIME = 1.25
+_TRUTH_NUMBERS = 1 << 22  # numbers in all Theta_i of a layer whose heads are compared in a second
+# The counts of a budget, each with the outcome of a run that used it up.
 _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,
     "queries": Outcome.QUERIES_SPENT,
@@ -69,13 +72,13 @@ _Share = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """What a learner did on an instance within a budget: a row of every table of runs.
+    """What a learner did on an instance within a budget: one row of a table of runs.
 
-    key: the content key of its job, where it was one. risk: relative, None where it was not
-    measured, with the ends of its interval, its confidence and the examples that it is of.
-    held_out_error: on your data, in place of a risk. seconds: of learning. memory: the peak of
-    its process, in bytes. layer: the one that the learner found, where it finds layers, model: the
-    torch module that it trained; both not in its JSON, and not of runs that other processes did.
+    key: the key of its job, empty if there was none. risk: the relative risk, None if it was not
+    measured, with the ends and the confidence of its interval and the number of examples.
+    held_out_error: replaces the risk on your data. seconds: of learning. memory: the peak of the
+    process, in bytes. layer: found by the learner, if it finds layers. model: the torch module that
+    it trained. layer and model are not in the JSON, and missing if another process did the run.
     """
 
     key: str = ""
@@ -108,13 +111,13 @@ class Run(Record, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         low, high = self.risk_low, self.risk_high
-        if low is not None and high is None:  # JSON holds no infinite end
+        if low is not None and high is None:  # JSON has no infinite numbers
             structs.force_setattr(self, "risk_high", high := math.inf)
         if self.risk is not None and (low is None or high is None or not low <= high):
             raise ValueError(f"a risk of {self.risk} in [{low}, {high}]")
 
     def __eq__(self, other: object) -> bool:
-        """Compare what their JSON holds, but for the key."""
+        """Compare all fields that are in the JSON, except the key."""
         return isinstance(other, Run) and all(
             getattr(self, name) == getattr(other, name)
             for name in self.__struct_fields__
@@ -128,45 +131,45 @@ class Run(Record, frozen=True, kw_only=True):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the spec: numbers, else texts."""
+        """The parameters of the spec, as numbers where they are numbers, else as texts."""
         return parameters_of(self.spec)
 
     @property
     def sandboxed(self) -> bool | None:
-        """Whether a learner from a file ran in a sandbox; None for any other."""
-        said = self.details.get("process")
-        return None if said is None else said != "not sandboxed"
+        """Whether a learner from a file ran in a sandbox; None for other learners."""
+        process = self.details.get("process")
+        return None if process is None else process != "not sandboxed"
 
     def used(self, resource: str) -> Any:
-        """Give what it used of a resource: examples, queries, values or seconds."""
+        """Return the use of a resource: examples, queries, values or seconds."""
         return self.membership_queries if resource == "values" else getattr(self, resource)
 
     @property
     def passed(self) -> bool:
-        """Whether it solved its instance, whatever it ended with.
+        """Whether the whole 95 % interval of the relative risk lies below 0.05.
 
-        The whole 95 % interval of its relative risk lies below 0.05.
+        This does not depend on the outcome, which may be that a budget was spent.
         """
         high = None if self.risk is None else self.risk_high
         return judged_by(high) is Outcome.SOLVED
 
     @property
     def began(self) -> bool:
-        """Whether anything ran: no learner did that could not be loaded."""
+        """Whether the learner ran at all, that is, could be loaded."""
         return self.outcome is not Outcome.COULD_NOT_RUN or self.details.get("stage") != "load"
 
     @property
     def advice(self) -> str:
-        """One sentence of advice: none to spend more, where what was spent did."""
+        """One sentence of advice, which does not ask for a larger budget if the run passed."""
         if self.passed and self.outcome in SPENT.values():
             return f"the budget is spent, and {Outcome.SOLVED.advice}"
         return self.outcome.advice
 
     @property
     def late(self) -> bool:
-        """Whether it took clearly longer than it might: over 1.25 times its seconds.
+        """Whether it took over 1.25 times its seconds.
 
-        Of your learner the time that its predictions took counts too: it could learn there.
+        For learners from files the seconds of predictions count too, since they could learn then.
         """
         predicting, most = self.details.get("predict_seconds", 0.0), self.budget.seconds
         if not isinstance(predicting, int | float) or not predicting >= 0:
@@ -176,19 +179,21 @@ class Run(Record, frozen=True, kw_only=True):
     @property
     def view(self) -> View:
         """What its learner saw of the problem."""
-        asked, chose = bool(self.queries), bool(self.membership_queries)
-        details = self.details.get("reported", self.details)  # of one in a child process
+        queried, chose = bool(self.queries), bool(self.membership_queries)
+        details = self.details.get("reported", self.details)  # by a learner in a child process
         arrays = details.get("view") if isinstance(details, dict) else None
-        return recorded_view(self.learner, self.spec, asked, chose, str(arrays))
+        return recorded_view(self.learner, self.spec, queried, chose, str(arrays))
 
     @property
     def solved(self) -> bool:
-        """Whether it passed, in time, and was not ended from outside."""
+        """Whether it passed in time, and was not ended by the machine."""
         return self.passed and not self.late and self.limited_by != "machine"
 
     @property
-    def limited_by(self) -> Bound:
-        """What ended it: a part of its budget, time before the others, the machine, or itself.
+    def limited_by(self) -> LimitedBy:
+        """What ended it: a part of its budget, the machine, or "none" if it ended by itself.
+
+        If several limits were reached, seconds and memory come first.
 
         >>> from hardness.runs.registry import parse_learner
         >>> from instances import parse
@@ -197,9 +202,9 @@ class Run(Record, frozen=True, kw_only=True):
         'examples'
         """
         budget, outcome = self.budget, self.outcome
-        if outcome is Outcome.COULD_NOT_RUN:  # but for what the learner itself does not take
+        if outcome is Outcome.COULD_NOT_RUN:  # with a stage, the learner itself refused
             return "none" if "stage" in self.details else "machine"
-        if outcome is Outcome.CRASHED:  # but for exceptions and exits, which are the learner's own
+        if outcome is Outcome.CRASHED:  # an exception or an exit is the learner's own end
             return "none" if self.details.keys() & {"type", "exit_code"} else "machine"
         if outcome is Outcome.SECONDS_SPENT or (
             budget.seconds is not None and self.seconds > budget.seconds
@@ -215,43 +220,41 @@ class Run(Record, frozen=True, kw_only=True):
 
     @property
     def reproducible(self) -> bool:
-        """Whether it ends the same on any machine, times and memory apart."""
+        """Whether it ends the same on every machine, except for times and memory."""
         return self.limited_by in COUNTED
 
     def _rows(self) -> list[TableRow]:
-        error, of, ends = self.held_out_error, "risk", (self.risk_low, self.risk_high)
-        value = self.risk
-        if error:
-            value, of, ends = error.value, "held-out error", (error.low, error.high)
-        low, high = ends
-        shown = None if low is None or high is None else f"[{outward(low, high, '.3g')}]"
+        column, value, low, high = "risk", self.risk, self.risk_low, self.risk_high
+        if error := self.held_out_error:
+            column, value, low, high = "held-out error", error.value, error.low, error.high
+        interval = None if low is None or high is None else f"[{outward(low, high, '.3g')}]"
         named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
         costs = {n: self.used(n) for n in ("examples", "queries", "values", "seconds")}
-        measured = {of: value, "95 % interval": shown}
+        measured = {column: value, "95 % interval": interval}
         return [{**named, "outcome": self.outcome.value, **measured, **costs}]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row."""
-        found = runs_frame([self])
+        frame = runs_frame([self])
         if self.held_out_error:
             for name in ("high", "low", "value"):
-                found.insert(0, f"held_out_error_{name}", [getattr(self.held_out_error, name)])
-        return found
+                frame.insert(0, f"held_out_error_{name}", [getattr(self.held_out_error, name)])
+        return frame
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the run as JSON with what follows; the field names are a contract."""
-        return self.filed() | {name: json_of(getattr(self, name)) for name in _FOLLOWS}
+        """Return the run as JSON, with what is computed from it; the key names do not change."""
+        return self.filed() | {name: json_of(getattr(self, name)) for name in _COMPUTED}
 
     def filed(self) -> dict[str, Any]:
-        """Write the fields."""
-        found = super().filed()
-        found["budget"] = {k: v for k, v in found["budget"].items() if v is not None}
+        """Return the fields as JSON, without limits that are not set."""
+        data = super().filed()
+        data["budget"] = {k: v for k, v in data["budget"].items() if v is not None}
         if self.held_out_error is None:
-            del found["held_out_error"]
-        return found
+            del data["held_out_error"]
+        return data
 
 
-_FOLLOWS = ("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed")
+_COMPUTED = ("advice", "family", "parameters", "passed", "limited_by", "reproducible", "sandboxed")
 
 
 def run(
@@ -263,9 +266,9 @@ def run(
     tau: Fraction = Fraction(1, 10),
     by: Judge = measure,
 ) -> Run:
-    """Run a learner on an instance or a folder; raises ToolkitError where it cannot start.
+    """Run a learner on an instance or a folder; raises ToolkitError if it cannot start.
 
-    by: what measures its risk, on an instance.
+    by: measures the risk of its hypothesis on the instance.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
@@ -273,7 +276,7 @@ def run(
     <Outcome.SOLVED: 'solved'>
     """
     require_support(learner, source.family)
-    how: dict[str, Any] = dict(answered(learner, oracle, tau))
+    details: dict[str, Any] = dict(answered(learner, oracle, tau))
     if isinstance(source, Folder) and not source.instance:
         from hardness.runs.claim import claimed, weigh
 
@@ -281,18 +284,18 @@ def run(
         trusted = weighed.folder if weighed else source
         hypothesis, usage = learn_once(learner, trusted, budget, seed, oracle, tau)
         hypothesis, fit = claimed(source, hypothesis)
-        how |= fit | ({"notes": weighed.notes} if weighed and weighed.notes else {})
+        details |= fit | ({"notes": weighed.notes} if weighed and weighed.notes else {})
         instance = None
     else:
         hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
         instance = source.instance if isinstance(source, Folder) else source
-    return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how, by=by)
+    return judged(learner, source.family, seed, budget, hypothesis, usage, instance, details, by=by)
 
 
 def answered(
     learner: Learner, oracle: OracleName = "samples", tau: Fraction = Fraction(1, 10)
 ) -> dict[str, str]:
-    """Write down how a learner's queries were answered, if it asks any or might have."""
+    """Return oracle and tolerance as details of a run, for a learner that may ask queries."""
     asks = learner.access in ("queries", "either")
     return {"tau": str(tau), "oracle": oracle} if asks else {}
 
@@ -305,7 +308,9 @@ def learn_once(
     oracle: OracleName = "samples",
     tau: Fraction = Fraction(1, 10),
 ) -> tuple[Hypothesis, Usage]:
-    """Do the learning of a run alone: its hypothesis and what it used; raises ToolkitError.
+    """Let a learner learn, without measuring it: return its hypothesis and what it used.
+
+    Raises ToolkitError if it cannot start.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
@@ -320,20 +325,23 @@ def learn_once(
 
 
 def require_support(learner: Learner, family: Family) -> None:
-    """Refuse a family that a learner cannot run on; raises UsageError with the reason."""
+    """Raise UsageError with the reason if a learner does not support a family."""
     reason = learner.supports(family)
     if reason:
         raise UsageError(f"{learner.name} cannot run on {family}: {reason}")
 
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
-    """Let a learner learn from an oracle; if a budget is spent, what it offered last stands."""
+    """Let a learner learn from an oracle: return its hypothesis and what it used.
+
+    If its budget is spent or it fails, the last hypothesis that it offered to the oracle counts.
+    """
     rng, learn = generator(seed, "learner", learner_spec(learner)), learner.learn
     if getattr(learner, "computes_long", False) and oracle.meter.budget.needs_process:
         learn = partial(learn_in_child, learner)
     restart_peak()
     try:
-        # A diverging learner overflows; the run says so by its outcome.
+        # A diverging learner overflows, which the outcome of the run reports.
         with np.errstate(over="ignore", invalid="ignore"):
             hypothesis = learn(oracle, rng)
     except Spent as spent:
@@ -351,11 +359,15 @@ def judged(
     hypothesis: Hypothesis,
     usage: Usage,
     instance: Instance | None,
-    how: dict[str, Any],
+    more: dict[str, Any],
     held_out: Examples | None = None,
     by: Judge = measure,
 ) -> Run:
-    """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
+    """Measure a hypothesis and make its run.
+
+    It is measured on the instance, or on held-out examples, if there is one of them. more: details
+    of the run in addition to those of the hypothesis.
+    """
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
     risk, error = None, None
     try:
@@ -378,11 +390,11 @@ def judged(
         from hardness.learners.fitting import match  # which loads scipy
 
         real = isinstance(family, Dense)
-        shown = {"seen": [truth.d, truth.d - 1]} if truth.constant else {}
+        seen = {"seen": [truth.d, truth.d - 1]} if truth.constant else {}
         paired = match(hypothesis.layer, truth)
-        details["truth"] = paired.to_dict() | shown
+        details["truth"] = paired.to_dict() | seen
         solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
-        if solved and real and not paired.identified:  # a hidden set is no layer
+        if solved and real and not paired.identified:  # other families hide a set, not a layer
             outcome = Outcome.UNIDENTIFIED
     sha256, measured = file_of(family.name), dict[str, Any]()
     if risk:
@@ -401,7 +413,7 @@ def judged(
         seconds=usage.seconds,
         memory=usage.peak_bytes,
         secret_recovered=recovered,
-        details=details | how,
+        details=details | more,
         revisions={"family": family.revision, "learner": learner.revision},
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
@@ -412,7 +424,7 @@ def judged(
 
 
 def layer_of(instance: Instance) -> AttentionLayer | None:
-    """Build the true layer to compare heads with; None where it is large or beyond float64."""
+    """Build the true layer to compare heads with; None if it is large or beyond float64."""
     family = instance.family
     if family.layer_heads * family.d**2 > _TRUTH_NUMBERS:
         return None
@@ -423,7 +435,7 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
 
 
 def judged_by(high: float | None) -> Outcome:
-    """Name the outcome of a learner that ran to its end by the upper end of its risk."""
+    """Return the outcome of a learner that ended by itself, from the upper end of its risk."""
     if high is None:
         return Outcome.INVALID
     if high <= SOLVED_BELOW:
@@ -432,7 +444,10 @@ def judged_by(high: float | None) -> Outcome:
 
 
 def judge(risk: Risk | None, known: bool, error: HeldOutError | None = None) -> Outcome:
-    """Name the outcome of a learner that ran to its end by its risk, or its held-out error."""
+    """Return the outcome of a learner that ended by itself, from its risk or held-out error.
+
+    known: whether there was something to measure it on; then no risk means invalid predictions.
+    """
     if error is not None:
         if error.high is None:
             return Outcome.UNJUDGED
@@ -477,7 +492,7 @@ def _oracle(
 
 
 def _values(instance: Instance, meter: Meter) -> "ValueOracle":
-    from hardness.oracles import ValueOracle  # which few runs need
+    from hardness.oracles import ValueOracle  # few runs need it
 
     return ValueOracle(instance, meter)
 
@@ -489,14 +504,14 @@ def _examples(source: Instance | Folder, instance: Instance | None, meter: Meter
     return ExampleOracle(source if stored or instance is None else instance, meter)
 
 
-# What did a run: the last digits of sums in float64 depend on it.
+# Machine and versions are stored in each run, since the last digits of float64 sums depend on them.
 
-version = cache(metadata.version)  # it reads a file: as long as a short run
+version = cache(metadata.version)  # reading it from a file takes as long as a short run
 
 
 @cache
 def machine() -> str:
-    """Name the system and the processor."""
+    """Return the names of the operating system and the processor."""
     name = platform.processor()
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -504,12 +519,12 @@ def machine() -> str:
                 name = line.partition(":")[2]
                 break
     except OSError:
-        pass  # not Linux: what Python knows has to do
+        pass  # not Linux: keep the name that Python gives
     return " ".join(f"{platform.system()} {platform.machine()} {name}".split())
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that stand with every run.
+    """Return the versions that are stored in every run, by package.
 
     >>> sorted(versions())
     ['hardness', 'numpy', 'python']

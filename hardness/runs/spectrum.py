@@ -1,4 +1,4 @@
-"""The spectrum of an instance's member, and beside it that of what a learner made of it."""
+"""Walsh spectra of the member of an instance and of a learner's hypothesis."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,14 +36,19 @@ from instances.sets import Symmetric
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Target = tuple[list[Spectrum], list[Spectrum], int, int]  # and what is known, exponent, leap
-# Of a hypothesis: its spectra, and draws, beyond and surplus of its Factor.
+# Of a member: its spectra, those of its known part, its information exponent and its leap.
+Target = tuple[list[Spectrum], list[Spectrum], int, int]
+# Of a hypothesis: its spectra, then draws, beyond and surplus of its `Factor`.
 Measured = tuple[list[Spectrum], int | None, float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attempt:
-    """What a learner's hypothesis has of a member; draws, beyond, surplus: those of its Factor."""
+    """The run of a learner and the spectrum of its hypothesis.
+
+    learned: how much of the member it has, degree by degree. draws, beyond, surplus: as in
+    `Factor`.
+    """
 
     run: Run
     spectrum: Spectrum
@@ -55,11 +60,11 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Spectra(Result):
-    """The spectrum of a member, what everyone knows of it, and perhaps a learner's attempt.
+    """The spectrum of a member, of its known part, and perhaps of a learner's hypothesis.
 
-    exponent: the information exponent. known: what who knows the family alone has of
-    the member. top: how many of the largest coefficients are written. rows: whether it is of the
-    first row of a layer, a vector, whose coefficients are norms.
+    exponent: the information exponent. known: how much of the member the best prediction from the
+    family alone has. top: how many of the largest coefficients are listed. rows: whether the
+    spectrum is of the first row of a layer, a vector, whose coefficients are norms.
     """
 
     spec: str
@@ -84,17 +89,17 @@ class Spectra(Result):
         ]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame of the weights, one row a degree."""
+        """Make a pandas DataFrame of the weights, with a row for each degree."""
         return frame(self._rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """Write what the terminal shows and the influences; the field names are a contract."""
+        """Return it as JSON, with the influences; the key names do not change."""
         target = {
             **_described(self.target, self.top),
             "information_exponent": self.exponent,
             "leap": self.leap,
         }
-        out: dict[str, Any] = {
+        data: dict[str, Any] = {
             "spec": self.spec,
             "seed": self.seed,
             "n": self.target.n,
@@ -105,15 +110,15 @@ class Spectra(Result):
             "run": None,
         }
         if self.attempt:
-            out["hypothesis"] = {
+            data["hypothesis"] = {
                 **_described(self.attempt.spectrum, self.top),
                 "draws": self.attempt.draws,
                 "beyond": self.attempt.beyond,
                 "surplus": self.attempt.surplus,
             }
-            out["learned"] = _compared(self.attempt.learned)
-            out["run"] = self.attempt.run.to_dict()
-        return out
+            data["learned"] = _compared(self.attempt.learned)
+            data["run"] = self.attempt.run.to_dict()
+        return data
 
 
 def spectra(
@@ -124,16 +129,16 @@ def spectra(
     draws: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Spectra:
-    """Find the spectrum of an instance's member, and of a learner's hypothesis beside it.
+    """Compute the spectrum of the member of an instance, and that of a learner's hypothesis.
 
-    The learner runs as in `run`. draws and progress: see `factor`. What cannot be done is refused
-    before the learner starts; raises ToolkitError.
+    The learner runs as in `run`. draws, progress: as in `factor`. Raises ToolkitError, before the
+    learner starts, if the member has no spectrum.
 
     >>> from hardness.runs.registry import parse_learner
     >>> from instances import parse
     >>> instance = parse("profile:g=majority,d=8,m=3").instance(0)
-    >>> found = spectra(instance, parse_learner("lowdegree:degree=1,oversample=99"))
-    >>> found.target.weights[:4].tolist(), bool(found.attempt.learned.part[1] > 0.9)
+    >>> both = spectra(instance, parse_learner("lowdegree:degree=1,oversample=99"))
+    >>> both.target.weights[:4].tolist(), bool(both.attempt.learned.part[1] > 0.9)
     ([0.0, 0.75, 0.0, 0.25], True)
     """
     family = source.family
@@ -153,16 +158,15 @@ def spectra(
     def measured(predict: Predict) -> Measured:
         if real:
             return row_spectra(predict, real.k, real.d), None, 0.0, 0.0
-        seen = predict
-        one = factor(seen, family.d, draws, seed, progress)
-        return [spectrum(one.table)], one.draws, one.beyond, one.surplus
+        estimate = factor(predict, family.d, draws, seed, progress)
+        return [spectrum(estimate.table)], estimate.draws, estimate.beyond, estimate.surplus
 
     attempt = None
     if learner:
         budget = budget or Budget()
         hypothesis, usage = learn_once(learner, source, budget, seed)
         try:
-            found, taken, beyond, surplus = measured(hypothesis.predict)
+            rows, drawn, beyond, surplus = measured(hypothesis.predict)
         except Failed as failed:
             hypothesis.close()
             raise ToolkitError(
@@ -173,9 +177,9 @@ def spectra(
             run=judged(
                 learner, family, seed, budget, hypothesis, usage, instance, answered(learner)
             ),
-            spectrum=together(found),
-            learned=learned(found, target),
-            draws=taken,
+            spectrum=together(rows),
+            learned=learned(rows, target),
+            draws=drawn,
             beyond=beyond,
             surplus=surplus,
         )
@@ -192,19 +196,19 @@ def spectra(
 
 
 def _rows(family: Dense, secret: Secret) -> Target:
-    """The first row of a layer's outputs: all rows are alike."""
+    """Compute the spectra of the first row of a layer's outputs; all rows have the same."""
     require(
         family.tokens == "boolean",
         f"tokens={family.tokens}: a Walsh spectrum is of tokens of -1 and +1",
     )
-    found = row_spectra(lambda x: family.mean(secret, x), family.k, family.d)
-    whole = together(found)
+    target = row_spectra(lambda x: family.mean(secret, x), family.k, family.d)
+    joint = together(target)
     known = row_spectra(family.known, family.k, family.d)
-    return found, known, whole.information_exponent or 0, leap(whole.sets)
+    return target, known, joint.information_exponent or 0, leap(joint.sets)
 
 
 def _factor(stated: Family, secret: Secret) -> Target:
-    """The factor of a label that is a code."""
+    """Compute the spectrum of the factor of a label that is a code."""
     family = require_coded(stated)
     require_table(family.d)
     _ = family.factor or family.refuse("factor")
@@ -214,15 +218,15 @@ def _factor(stated: Family, secret: Secret) -> Target:
 
 
 def _target(family: Coded, secret: Secret) -> tuple[Spectrum, int, int]:
-    """A member's spectrum, its information exponent and its leap."""
+    """Compute the spectrum of a member, its information exponent and its leap."""
     if isinstance(family, Symmetric):
         exponent = least_degree(weights(family.fourier))
         return member_spectrum(family, secret), exponent, exponent
     if forms := family.linear_forms:
-        found = residue_spectrum(forms, secret)
+        target = residue_spectrum(forms, secret)
     else:
-        found = spectrum(family.fade(family.factor_table(secret)))
-    return found, found.information_exponent or 0, leap(found.sets)
+        target = spectrum(family.fade(family.factor_table(secret)))
+    return target, target.information_exponent or 0, leap(target.sets)
 
 
 def _described(spectrum: Spectrum, top: int) -> dict[str, Any]:
@@ -247,5 +251,5 @@ def _compared(learned: Learned) -> dict[str, Any]:
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    """JSON has no nan."""
+    """Replace NaN by None, since JSON has no NaN."""
     return [None if np.isnan(v) else float(v) for v in values]

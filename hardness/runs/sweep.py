@@ -1,4 +1,4 @@
-"""Sweeps: grids of specs, learners, seeds and budgets, as a TOML file or a dictionary says them.
+"""Sweeps: grids of specs, learners, seeds and budgets, described by a TOML file or a dictionary.
 
     name = "hidden parities"
     seeds = 3                                # 0, 1, 2
@@ -9,9 +9,9 @@
     over = { d = "8..20..2" }
     learners = ["queries", { learner = "lowdegree", over = { degree = [2, 3] } }]
 
-What stands above the grids holds for each that does not say otherwise. Every mistake is one line
-with the place of the key. Nothing that a file names is executed here: a user's learner is known by
-its name until it runs, in a process of its own.
+Keys above the grids are defaults of every grid. Every mistake is reported in one line with its key.
+No file that a sweep names is executed here: a user's learner is only a name until it runs, in a
+process of its own.
 """
 
 import re
@@ -59,20 +59,29 @@ _LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """A learner that does not take some specs of a grid: how many, and the first reason."""
+    """A learner that does not support some specs of a grid: their number and the first reason."""
 
     grid: str
     learner: str
     specs: int
-    why: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "grid": self.grid,
+            "learner": self.learner,
+            "specs": self.specs,
+            "why": self.reason,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Every learner on every spec, seed and budget.
+    """Each learner on each spec that it supports, with each seed and budget.
 
-    title: as in messages, "grid 1". cells: the job of the first seed for each spec, learner that
-    takes it, and budget, in the order of the file.
+    title: the name in messages, "grid 1". cells: for each spec, learner and budget the job of the
+    first seed, in the order of the file.
     """
 
     title: str
@@ -82,7 +91,7 @@ class Grid:
 
     @property
     def works(self) -> Iterator[Job]:
-        """Its jobs: the first seed of every cell, then the second, and so on."""
+        """The jobs: all cells with the first seed, then with the second, and so on."""
         for seed in self.seeds:
             for cell in self.cells:
                 yield msgspec.structs.replace(cell, seed=seed)
@@ -90,9 +99,10 @@ class Grid:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep(Result):
-    """A sweep: its grids in the order of the file. toml: the text of the file.
+    """A sweep: its grids in the order of the file.
 
-    done: how many of its runs the file `source` holds; None where no file was looked at.
+    toml: the text of the file. source: the path of a file of runs. done: how many runs of the sweep
+    that file holds, None if there is no such file.
 
     >>> Sweep(name="empty", toml="").count
     0
@@ -106,19 +116,19 @@ class Sweep(Result):
 
     @property
     def count(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return sum(len(grid.cells) * len(grid.seeds) for grid in self.grids)
 
     @property
     def works(self) -> list[Job]:
         """The jobs of all grids, each once."""
-        every = (job for grid in self.grids for job in grid.works)
+        jobs = (job for grid in self.grids for job in grid.works)
         return list(
-            {(job.spec, job.learner, job.seed, job.budget, job.tau): job for job in every}.values()
+            {(job.spec, job.learner, job.seed, job.budget, job.tau): job for job in jobs}.values()
         )
 
     def filed(self) -> dict[str, Any]:
-        """Give what a file of runs holds of it."""
+        """Return what a file of runs stores as its request."""
         return {"format": FORMAT, "name": self.name, "toml": self.toml}
 
     def _rows(self) -> list[TableRow]:
@@ -133,15 +143,15 @@ class Sweep(Result):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Say what it would do: its runs in numbers, and what is left out."""
-        left = [vars(one) for grid in self.grids for one in grid.left_out]
+        """Return as JSON how many runs each grid has, and which learners are left out."""
+        left_out = [learner.to_dict() for grid in self.grids for learner in grid.left_out]
         done = {} if self.done is None else {"file": self.source, "done": self.done}
         return {
             "name": self.name,
             "runs": self.count,
             **done,
             "parts": self._rows(),
-            "left_out": left,
+            "left_out": left_out,
         }
 
 
@@ -160,10 +170,10 @@ def read_sweep(source: Path | Mapping[str, Any]) -> Sweep:
 
 
 def _as_grid(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a dictionary of one grid that of a sweep."""
+    """Turn the dictionary of a single grid into that of a sweep."""
     above = {"name", "format"}
-    given = {name: value for name, value in source.items() if name in above}
-    return {**given, "grid": [{name: v for name, v in source.items() if name not in above}]}
+    header = {name: value for name, value in source.items() if name in above}
+    return {**header, "grid": [{name: v for name, v in source.items() if name not in above}]}
 
 
 def read_text(text: str, where: str) -> Sweep:
@@ -182,17 +192,20 @@ def read_text(text: str, where: str) -> Sweep:
 
 
 def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
-    """Read what a sweep file says."""
+    """Read the content of a sweep file.
+
+    where: the name of the file in messages. text: the TOML text, stored with the runs.
+    """
     try:
-        if gone := next((name for name in _GONE if name in data), None):
-            raise UsageError(f"{gone}: {_GONE[gone]}")
+        if old := next((name for name in _WITHDRAWN_KEYS if name in data), None):
+            raise UsageError(f"{old}: {_WITHDRAWN_KEYS[old]}")
         if data.get("format", FORMAT) != FORMAT:
             raise UsageError(f'format: {quoted(data["format"])}: this version reads "{FORMAT}"')
         file = _convert(data, _File)
         grids = list[Grid]()
-        for i, one in enumerate(file.grid, 1):
+        for i, table in enumerate(file.grid, 1):
             with _at(f"grid[{i}]"):
-                grids.append(_grid(one, file, f"grid {i}"))
+                grids.append(_grid(table, file, f"grid {i}"))
         sweep = Sweep(name=file.name or Path(where).stem, toml=text, grids=tuple(grids))
         require(
             sweep.count <= MOST_RUNS,
@@ -204,7 +217,7 @@ def read_data(data: Mapping[str, Any], where: str, text: str) -> Sweep:
         raise UsageError(f"{where}: {one_line(error, 900)}") from error
 
 
-_GONE = {
+_WITHDRAWN_KEYS = {  # keys of earlier versions, with what to write instead
     "runs": "write [[grid]] with specs = [...] in place of [[runs]] with spec",
     "climbs": "`hardness stress` runs ladders: a file of a sweep has grids alone",
     "least": "`hardness least` finds thresholds: a file of a sweep has grids alone",
@@ -213,23 +226,23 @@ _GONE = {
 }
 
 
-# Reading, and the place of a mistake
+# Reading a file, and the key of a mistake
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Parse TOML, its numbers exactly."""
+    """Parse TOML; a number that float64 cannot hold exactly as written is refused."""
     if _LONG_KEY.search(text):
         raise UsageError("a key of over 100 parts: sweep files have none")
     try:
         return tomllib.loads(text, parse_float=_decimal)
     except RecursionError as error:
         raise UsageError("its values are nested too deep for a sweep file") from error
-    except ValueError as error:  # which says the line and the column
+    except ValueError as error:  # its text has the line and the column
         raise UsageError(f"{one_line(error)[:200]}: mend the TOML") from error
 
 
 def _decimal(text: str) -> int | float:
-    """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
+    """Read a TOML float, and 1e5 as an integer; raises ValueError for more digits than float64."""
     value = float(text)
     if isfinite(value) and Decimal(text) != Decimal(repr(value)):
         raise ValueError(f"{text[:40]}: a number of over 15 digits is written as a text")
@@ -237,20 +250,20 @@ def _decimal(text: str) -> int | float:
 
 
 class _Misplaced(UsageError):
-    """A mistake with its key, "grid[1].seeds", where lists are counted from 1."""
+    """A mistake with its key, as "grid[1].seeds"; lists are counted from 1."""
 
     def __init__(self, key: str, reason: object) -> None:
         super().__init__(f"{key}: {reason}" if key else reason)
-        self.key, self.said = key, reason
+        self.key, self.reason = key, reason
 
     def within(self, key: str) -> "_Misplaced":
-        """Say it with the key of what it stands in."""
-        return _Misplaced(f"{key}.{self.key}".replace(".[", "[").strip("."), self.said)
+        """Return the mistake with the key of the table around it in front of its own."""
+        return _Misplaced(f"{key}.{self.key}".replace(".[", "[").strip("."), self.reason)
 
 
 @contextmanager
 def _at(key: str) -> Iterator[None]:
-    """Say the key of a mistake that is made inside."""
+    """Put a key in front of the message of a mistake that is raised in the block."""
     try:
         yield
     except _Misplaced as error:
@@ -260,26 +273,29 @@ def _at(key: str) -> Iterator[None]:
 
 
 def _convert(data: Any, kind: Any) -> Any:
-    """Hold a value against a type; raises UsageError with the key of what does not fit."""
+    """Convert a value to a type; raises UsageError with the key of a part that does not fit.
+
+    Messages of msgspec are rewritten in the words of a TOML file.
+    """
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
-        said, _, place = str(error).partition(" - at `$")
-        steps = _STEP.findall(place)
+        message, _, path = str(error).partition(" - at `$")
+        steps = _STEP.findall(path)
         key = "".join(f".{name}" if name else f"[{int(index) + 1}]" for name, index in steps)
         cause = error.__cause__
-        if isinstance(cause, _Misplaced):  # of a table that read itself
+        if isinstance(cause, _Misplaced):  # raised by `_Table.__post_init__`
             raise cause.within(key) from error
-        given = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
-        if odd := _UNKNOWN.search(said):
+        value = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
+        if odd := _UNKNOWN.search(message):
             key += f".{odd[1][:40]}"
-            said = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
-        elif lacking := _MISSING.fullmatch(said):
-            said = f"{lacking[1]} is missing: write {lacking[1]} = [...]"
+            message = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
+        elif lacking := _MISSING.fullmatch(message):
+            message = f"{lacking[1]} is missing: write {lacking[1]} = [...]"
         else:
-            value = "" if isinstance(given, dict | list) else f"{quoted(given)}: "
-            said = value + disk.in_words(said)
-        raise _Misplaced(key.strip("."), said) from error
+            quotation = "" if isinstance(value, dict | list) else f"{quoted(value)}: "
+            message = quotation + disk.in_words(message)
+        raise _Misplaced(key.strip("."), message) from error
 
 
 _STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
@@ -287,22 +303,23 @@ _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 
-# What may stand in a file: its tables and their keys. What a type does not say a table reads itself
+# The tables of a file and their keys. A value that its type does not describe fully is read by one
+# of `_READERS` when its table is made.
 
 _Line = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 _Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
-_Some = msgspec.Meta(min_length=1)
+_NotEmpty = msgspec.Meta(min_length=1)
 _None = Literal["none"]
-# Exact where it is a text, as "1/10".
+# A text, as "1/10", is read exactly.
 _Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)] | float | str
-_Values = _Number | Annotated[list[_Number], _Some]
-_Over = Annotated[dict[str, Any], _Some]  # of _Values
-_Axis = Sequence[Any]  # values of a parameter: a range is not made a list
-_Counts = _Count | Annotated[list[_Count | _None], _Some] | _None
-_Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
-_Sizes = _Count | str | Annotated[list[_Count | str], _Some]
+_Values = _Number | Annotated[list[_Number], _NotEmpty]
+_Over = Annotated[dict[str, Any], _NotEmpty]  # of _Values
+_Axis = Sequence[Any]  # values of a parameter; a range stays a range
+_Counts = _Count | Annotated[list[_Count | _None], _NotEmpty] | _None
+_Times = _Seconds | Annotated[list[_Seconds | _None], _NotEmpty] | _None
+_Sizes = _Count | str | Annotated[list[_Count | str], _NotEmpty]
 
 
 def _seeds(value: Any) -> range | tuple[int, ...]:
@@ -318,7 +335,7 @@ def _seeds(value: Any) -> range | tuple[int, ...]:
 
 
 def _over(value: Mapping[str, Any]) -> dict[str, _Axis]:
-    """Read the values of parameters: each a range or a list as text, or a list of values."""
+    """Read the values of each parameter: a range or a list as text, or a list of values."""
     read: dict[str, _Axis] = {}
     for name, values in value.items():
         with _at(name[:40]):
@@ -334,21 +351,21 @@ def _axis(value: Any, name: str) -> _Axis:
         if ".." in value:
             raise UsageError(f"{quoted(value)}: write 8..20, 8..20..4, 8..64..*2 or a list")
     several = value if isinstance(value, list) else [value]
-    every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
-    return tuple(item for some in every for item in some)
+    parts = [split_list(v) if isinstance(v, str) else [_exact(v, name)] for v in several]
+    return tuple(item for part in parts for item in part)
 
 
 def _exact(value: Any, name: str) -> Fraction:
-    """Read a number exactly as it is written: 0.1 is 1/10."""
+    """Read a number exactly as it is written, so 0.1 as 1/10."""
     if isinstance(value, str) or not isfinite(value):
         return parse(str(value), Fraction, name)
     return Fraction(str(value))
 
 
 def _size(value: Any) -> Any:
-    """Read numbers of bytes, "2GB" or an integer; "none" is no limit."""
+    """Read one or several numbers of bytes: "2GB", an integer, or "none" for no limit."""
     if isinstance(value, list):
-        return [_size(one) for one in value]
+        return [_size(part) for part in value]
     if isinstance(value, int) or value == "none":
         return value
     return bytes_of(value[:1000], "a size of")
@@ -372,10 +389,10 @@ _READERS = {
 class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            given, read = getattr(self, name), _READERS.get(name)
-            if read and given is not None:
+            value, read = getattr(self, name), _READERS.get(name)
+            if read and value is not None:
                 with _at(name):
-                    force_setattr(self, name, read(given))
+                    force_setattr(self, name, read(value))
 
 
 class _Varied(_Table, frozen=True, kw_only=True):
@@ -393,34 +410,34 @@ class _Limited(_Table, frozen=True):
 
     @property
     def axes(self) -> dict[str, list[Any]]:
-        """The values of every limit that is given, by its name in a Budget; None for "none"."""
+        """The values of each limit in the table, by its name in a Budget; None for "none"."""
         axes = {}
         for name in self.__struct_fields__:
-            given = getattr(self, name)
-            if given is not None:
-                every = dict.fromkeys(given if isinstance(given, list) else [given])
-                where = "memory_bytes" if name == "memory" else name
-                axes[where] = [None if one == "none" else one for one in every]
+            value = getattr(self, name)
+            if value is not None:
+                values = dict.fromkeys(value if isinstance(value, list) else [value])
+                field = "memory_bytes" if name == "memory" else name
+                axes[field] = [None if limit == "none" else limit for limit in values]
         return axes
 
 
 class _Shared(_Table, frozen=True):
-    seeds: _Count | str | Annotated[list[_Natural], _Some] | None = None
-    learners: Annotated[list[_Line | _Varied], _Some] | _Line | _Varied | None = None
+    seeds: _Count | str | Annotated[list[_Natural], _NotEmpty] | None = None
+    learners: Annotated[list[_Line | _Varied], _NotEmpty] | _Line | _Varied | None = None
     budget: _Limited = _Limited()
     tau: _Number | None = None
     oracle: _Line | None = None
 
 
 class _Grid(_Shared, frozen=True, kw_only=True):
-    specs: _Line | Annotated[list[_Line], _Some]
+    specs: _Line | Annotated[list[_Line], _NotEmpty]
     over: _Over | None = None
 
 
 class _File(_Shared, frozen=True, kw_only=True):
     format: str = FORMAT
     name: _Line | None = None
-    grid: Annotated[list[_Grid], _Some]
+    grid: Annotated[list[_Grid], _NotEmpty]
 
 
 _TABLES: dict[str, type[_Table]] = {
@@ -429,36 +446,40 @@ _TABLES: dict[str, type[_Table]] = {
 
 
 def _keys(steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Name the keys of the table that a place leads to."""
+    """Return the keys of the table at a path; steps: pairs of a key and a list index as text."""
     table = next((name for name, _ in reversed(steps) if name), "")
     return _TABLES[table].__struct_fields__
 
 
-# How they make grids
+# From tables to grids
 
 
-def _first(*values: Any) -> Any:
-    """Take what a grid says, else what stands above all grids, else what is usual."""
-    return next(one for one in values if one is not None)
+def _first_set(*values: Any) -> Any:
+    """Return the first value that is not None: of the grid, of the file, or the default."""
+    return next(value for value in values if value is not None)
 
 
 def _grid(grid: _Grid, file: _File, title: str) -> Grid:
-    asked = _first(grid.learners, file.learners, ())
-    if not asked:
+    """Make a grid from its table and the defaults of the file."""
+    names = _first_set(grid.learners, file.learners, ())
+    if not names:
         raise UsageError("learners is missing: write learners = [...]")
-    learners, tau = _learners(asked), _first(grid.tau, file.tau, Fraction(1, 10))
-    seeds = _first(grid.seeds, file.seeds, range(1))
+    learners, tau = _learners(names), _first_set(grid.tau, file.tau, Fraction(1, 10))
+    seeds = _first_set(grid.seeds, file.seeds, range(1))
     limits, axes = file.budget.axes | grid.budget.axes, grid.over or {}
     specs = [grid.specs] if isinstance(grid.specs, str) else grid.specs
-    wide, many = len(specs) * prod(map(len, axes.values())), prod(map(len, limits.values()))
-    if (count := wide * len(learners) * many * len(seeds)) > MOST_RUNS:
+    spec_count = len(specs) * prod(map(len, axes.values()))
+    budget_count = prod(map(len, limits.values()))
+    if (count := spec_count * len(learners) * budget_count * len(seeds)) > MOST_RUNS:
         raise _Misplaced(
             "over",
-            f"{wide} specs x {len(learners)} learners x {many} budgets x {len(seeds)} seeds, "
-            f"{count} runs: at most {MOST_RUNS}",
+            f"{spec_count} specs x {len(learners)} learners x {budget_count} budgets x "
+            f"{len(seeds)} seeds, {count} runs: at most {MOST_RUNS}",
         )
-    oracle = _first(grid.oracle, file.oracle, "samples")
-    budgets = [Budget(**dict(zip(limits, one, strict=True))) for one in product(*limits.values())]
+    oracle = _first_set(grid.oracle, file.oracle, "samples")
+    budgets = [
+        Budget(**dict(zip(limits, chosen, strict=True))) for chosen in product(*limits.values())
+    ]
     cells, refused = list[Job](), dict[str, list[str]]()
     for family in _families(grid.specs, axes):
         for name, learner in learners.items():
@@ -477,17 +498,20 @@ def _grid(grid: _Grid, file: _File, title: str) -> Grid:
                 for budget in budgets
             ]
     if not cells:
-        why_not = [f"{name.partition(':')[0]}: {why[0]}" for name, why in refused.items()]
+        why_not = [f"{name.partition(':')[0]}: {reasons[0]}" for name, reasons in refused.items()]
         raise UsageError(f"nothing can run: {'; '.join(why_not[:3])}")
-    left = (
-        LeftOut(grid=title, learner=name, specs=len(why), why=why[0])
-        for name, why in refused.items()
+    left_out = (
+        LeftOut(grid=title, learner=name, specs=len(reasons), reason=reasons[0])
+        for name, reasons in refused.items()
     )
-    return Grid(title=title, cells=tuple(cells), seeds=seeds, left_out=tuple(left))
+    return Grid(title=title, cells=tuple(cells), seeds=seeds, left_out=tuple(left_out))
 
 
 def _filled(axes: Mapping[str, _Axis], subject: str) -> Iterator[dict[str, str]]:
-    """List the values of every parameter together, the last one varying first."""
+    """Yield every combination of the values of the parameters, as texts; the last varies first.
+
+    subject: what the combinations are, for the message if there are too many.
+    """
     if prod(map(len, axes.values())) > MOST_RUNS:
         raise UsageError(f"over {MOST_RUNS} {subject}: ask for fewer values")
     for chosen in product(*axes.values()):
@@ -495,7 +519,7 @@ def _filled(axes: Mapping[str, _Axis], subject: str) -> Iterator[dict[str, str]]
 
 
 def _stored(spec: str) -> Family:
-    """Make the family of a spec; raises UsageError for one that would execute a file."""
+    """Make the family of a spec; raises UsageError for a spec that would execute a file."""
     if split(spec) is not None:
         raise UsageError(
             f"'{spec[:200]}': no file is executed that a sweep names: give --family "
@@ -507,15 +531,18 @@ def _stored(spec: str) -> Family:
 
 
 def _families(named: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
-    """Make the families of specs over the axes, each once; raises UsageError for a wrong one."""
+    """Yield the family of each spec at each point of the axes, without repetition.
+
+    Raises UsageError for a wrong spec.
+    """
     seen = set[str]()
     for i, spec in enumerate([named] if isinstance(named, str) else named, 1):
-        place = "specs" if isinstance(named, str) else f"specs[{i}]"
-        with _at("over" if axes and split(spec) is None else place):
-            if axes and kind_of(spec.partition(":")[0]) is None:  # of the catalog
+        key = "specs" if isinstance(named, str) else f"specs[{i}]"
+        with _at("over" if axes and split(spec) is None else key):
+            if axes and kind_of(spec.partition(":")[0]) is None:  # a name of the catalog
                 name, _, rest = _stored(spec).spec.partition(":")
-                left = (one for one in split_list(rest) if one.partition("=")[0] not in axes)
-                spec = f"{name}:{','.join(left)}"
+                fixed = (pair for pair in split_list(rest) if pair.partition("=")[0] not in axes)
+                spec = f"{name}:{','.join(fixed)}"
             for chosen in _filled(axes, "specs"):
                 family = _stored(_with(spec, kind_of(spec.partition(":")[0]), chosen))
                 if family.spec not in seen:
@@ -524,50 +551,51 @@ def _families(named: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Fam
 
 
 def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
-    """Write "name:key=value" with chosen values of a class; raises UsageError for unknown keys."""
+    """Add chosen parameters to "name:key=value"; raises UsageError for a key `kind` lacks."""
     if not chosen:
         return text
     name, _, rest = text.partition(":")
-    keys = [one.name for one in parameter_fields(kind)]
+    keys = [parameter.name for parameter in parameter_fields(kind)]
     for key in chosen:
         if key not in keys:
             raise unknown(f"parameter of {name}", key[:40], keys)
-    every = key_values(rest, name, keys)
-    for key in chosen.keys() & every.keys():
+    pairs = key_values(rest, name, keys)
+    for key in chosen.keys() & pairs.keys():
         raise UsageError(f"{key} stands in {text[:80]} and in over: give it once")
-    every |= chosen
-    return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
+    pairs |= chosen
+    return f"{name}:{','.join(f'{key}={value}' for key, value in pairs.items())}"
 
 
 def _learners(named: Any) -> dict[str, Learner]:
-    """Make learners by their canonical names, each once."""
-    made: dict[str, Learner] = {}
-    for i, one in enumerate(named if isinstance(named, list) else [named], 1):
+    """Make the learners of a table, each once, by their canonical names."""
+    learners: dict[str, Learner] = {}
+    for i, entry in enumerate(named if isinstance(named, list) else [named], 1):
         with _at(f"learners[{i}]"):
-            text, axes = (one, {}) if isinstance(one, str) else (one.learner, one.over or {})
+            varied = isinstance(entry, _Varied)
+            text, axes = (entry.learner, entry.over or {}) if varied else (entry, {})
             with _at("over" if axes else ""):
-                every = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
-            made |= {learner_spec(one): one for one in every}
-    return made
+                made = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
+            learners |= {learner_spec(learner): learner for learner in made}
+    return learners
 
 
 def _learner(text: str, chosen: dict[str, str]) -> Learner:
-    """Make a learner; a file that it is named by must be there, and nothing of it is executed."""
+    """Make a learner with chosen parameters; its file must exist, but is not executed."""
     if kind := LEARNERS.get(text.partition(":")[0]):
         text = _with(text, kind, chosen)
     elif chosen:
         require(text not in OBJECTS, f"'{text}' is an object: it has no parameters to vary")
         named = split(text)
-        stated = {one.partition("=")[0] for one in split_list(named.parameters)} if named else set()
-        for key in chosen.keys() & stated:
+        pairs = split_list(named.parameters) if named else ()
+        for key in chosen.keys() & {pair.partition("=")[0] for pair in pairs}:
             raise UsageError(f"{key} stands in {text[:80]} and in over: give it once")
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
     learner = parse_learner(text)
-    asked = innermost(learner)
-    if isinstance(asked, SubprocessLearner) and not asked.file.is_file():
+    inner = innermost(learner)
+    if isinstance(inner, SubprocessLearner) and not inner.file.is_file():
         raise UsageError(
-            f"'{text[:200]}': there is no file {asked.file}: name it relative to the "
+            f"'{text[:200]}': there is no file {inner.file}: name it relative to the "
             "folder that the sweep is started in"
         )
     return learner

@@ -9,7 +9,7 @@ from hardness.oracles import Budget
 from hardness.report.run import claim_words, run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
-from hardness.runs.attack import known, out_of_reach
+from hardness.runs.attack import is_judged, out_of_reach
 from hardness.runs.claim import brief_claim, fit
 from hardness.runs.registry import parse_learner
 from hardness.runs.risk import interval
@@ -48,9 +48,9 @@ def test_runs_are_counted_where_it_is_known_what_they_found(one):
     found = made(one, True, False, None, True, False)
     assert (found.recovered, found.judged) == (2, 4)
     # A hypothesis whose risk was measured names no secret: it did not find it.
-    assert known(one.updated(secret_recovered=None))
-    assert not known(one.updated(secret_recovered=None, risk=None))
-    assert known(one.updated(secret_recovered=False, risk=None))
+    assert is_judged(one.updated(secret_recovered=None))
+    assert not is_judged(one.updated(secret_recovered=None, risk=None))
+    assert is_judged(one.updated(secret_recovered=False, risk=None))
 
 
 def test_the_interval_of_success_leaves_out_runs_that_cannot_be_judged(one):

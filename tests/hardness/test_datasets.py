@@ -16,7 +16,7 @@ SPECS = ["parity:d=70,m=3,noise=0.1", "lwr:n=4,q=8,p=4", "nice:m=2,k=3,d=4,noise
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("numbers", [1, 500, 1 << 21])
 def test_they_are_the_examples_of_the_instance_however_they_are_cut(spec, numbers, monkeypatch):
-    monkeypatch.setattr(datasets, "_NUMBERS", numbers)
+    monkeypatch.setattr(datasets, "_BATCH_NUMBERS", numbers)
     whole = parse(spec).instance(7).examples(0, 50)
     x, y = make(spec, 50, 7)
     assert (x.dtype, y.dtype) == (whole.x.dtype, np.float64)
@@ -36,7 +36,7 @@ def test_they_are_the_examples_of_the_instance_however_they_are_cut(spec, number
 )
 @pytest.mark.parametrize("numbers", [1, 1 << 21])
 def test_the_reduced_view_is_that_of_the_dense_examples(spec, numbers, monkeypatch):
-    monkeypatch.setattr(datasets, "_NUMBERS", numbers)
+    monkeypatch.setattr(datasets, "_BATCH_NUMBERS", numbers)
     family = parse(spec)
     z, s = make(spec, 40, 7, view="z")
     assert (z.dtype, s.dtype, z.shape, s.shape) == (np.int8, np.float64, (40, family.d - 1), (40,))

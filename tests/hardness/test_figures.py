@@ -22,7 +22,14 @@ from hardness.report import style as styles
 from hardness.report.charts.costs import attacks, attacks_rows
 from hardness.report.charts.runs import both_sides, both_sides_rows
 from hardness.report.figures import FIGURES, draw, rows_of
-from hardness.report.style import COLOURS, MARKERS, CaptionedFigure, shown, style_of, styles_of
+from hardness.report.style import (
+    COLOURS,
+    MARKERS,
+    CaptionedFigure,
+    legible_name,
+    style_of,
+    styles_of,
+)
 from hardness.runs import compare
 from hardness.runs.registry import LEARNERS
 from instances import UsageError, parse
@@ -176,11 +183,11 @@ def test_a_run_of_another_learner_has_no_stages():
 
 
 def test_names_are_short_and_in_one_line_and_no_formula():
-    long = shown("a_long_project_learner_of_the_paper_final_version_two.py:nearest", 40)
+    long = legible_name("a_long_project_learner_of_the_paper_final_version_two.py:nearest", 40)
     assert len(long) <= 41
-    assert shown("a" + chr(10) + chr(0x202E) + "b") == "a??b"
-    assert shown("some/where/own.py:Layer:d=8") == "own.py:Layer:d=8"
-    assert shown("$x$") == r"\$x\$"
+    assert legible_name("a" + chr(10) + chr(0x202E) + "b") == "a??b"
+    assert legible_name("some/where/own.py:Layer:d=8") == "own.py:Layer:d=8"
+    assert legible_name("$x$") == r"\$x\$"
 
 
 def test_runs_may_be_missing(small):

@@ -22,7 +22,7 @@ from hardness.oracles import (
     Spent,
     ValueOracle,
 )
-from hardness.report.charts.runs import FREE, both_sides, both_sides_rows
+from hardness.report.charts.runs import ONLY_LABEL_BOUND, both_sides, both_sides_rows
 from hardness.report.comparison import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
@@ -257,7 +257,7 @@ def test_comparisons_and_stress_tests_count_values_and_say_what_binds_nobody():
     drawn = both_sides(pictured)
     panel = titles(drawn)["Membership queries"]
     assert [y for _, y in points(panel, colour=of("flips"))] == [6, 8, 10, 12]
-    assert FREE in drawn.caption
+    assert ONLY_LABEL_BOUND in drawn.caption
     frame = made.to_frame()
     asked = frame[frame["learner"].str.startswith("flips")]["membership_queries"]
     assert asked.tolist() == [6, 8, 10, 12]

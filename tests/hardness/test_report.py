@@ -22,7 +22,7 @@ from hardness.report.page import (
 )
 from hardness.report.text import laid_out
 from hardness.runs import compare
-from hardness.runs.comparison import enough
+from hardness.runs.comparison import cost_within
 from hardness.runs.results import read_runs
 from hardness.runs.stress import stress
 from instances.errors import DamagedFile
@@ -110,8 +110,8 @@ def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
     used = sorted(r.queries for r in small.runs_of("queries", 8))
     assert cell.enough["queries"] == used[1]
     assert cell.queries == median(used)  # of tables
-    assert enough([3], Fraction(2, 3)) == 3
-    assert enough([1, 2, 3, 4], Fraction(1)) == 4
+    assert cost_within([3], Fraction(2, 3)) == 3
+    assert cost_within([1, 2, 3, 4], Fraction(1)) == 4
 
 
 def test_the_table_shows_both_sides(small):

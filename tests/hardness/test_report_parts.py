@@ -10,7 +10,7 @@ import pytest
 from hardness.bounds import certify
 from hardness.learners import Outcome
 from hardness.oracles import Budget
-from hardness.report.charts.phase import needed, phase_rows
+from hardness.report.charts.phase import certified_queries, phase_rows
 from hardness.report.figures import rows_of
 from hardness.report.page import page_of
 from hardness.report.stored import comparison_of, phase_of
@@ -139,7 +139,8 @@ def test_what_is_hatched_is_what_the_certificate_says():
     }
     rows = [one for one in data["rows"] if one["kind"] == "certified"]
     assert {(one["x"], one["y"]): int(one["queries"]) for one in rows} == certified
-    assert needed(data) == {at: n for at, n in certified.items() if n > 2}  # others are vacuous
+    telling = {at: n for at, n in certified.items() if n > 2}  # others are vacuous
+    assert certified_queries(data) == telling
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = over_two([row(spec, "queries") for spec in specs])
@@ -194,7 +195,7 @@ def test_intervals_are_those_of_scipy():
 
 def test_a_sweep_without_runs_has_a_page(tmp_path):
     with Cache(tmp_path / "empty.db") as cache:
-        cache.ask(read_text(SWEEP, "test").filed())
+        cache.store_request(read_text(SWEEP, "test").filed())
     assert "There are no runs here." in shown(page_of(tmp_path / "empty.db")).words
 
 

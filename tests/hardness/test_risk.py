@@ -19,7 +19,7 @@ from hardness.runs.risk import (
     _tilted,
     bernstein,
     chernoff,
-    cut,
+    cut_of_tokens,
     lengths,
     settled,
 )
@@ -181,7 +181,7 @@ def expected(instance, factor, examples, confidence):
     family, layer = instance.family, instance.layer()
     reach = sum(np.linalg.svd(w, compute_uv=False)[0] for w in layer.w)
     pilot = layer(instance.examples(0, 1024, axis="evaluate-pilot").x)
-    longest, tail = cut(family, reach, np.sum(pilot**2) / 1024)
+    longest, tail = cut_of_tokens(family, reach, np.sum(pilot**2) / 1024)
     x = instance.examples(0, examples, axis="evaluate").x.astype(float)
     square = np.sum(layer(x) ** 2, axis=(1, 2))
     inside = np.sum(x**2, axis=2).max(axis=1) <= longest
@@ -209,11 +209,11 @@ def test_the_cut_leaves_out_no_more_than_its_part():
     """E |x|^2 1[|x|^2 > T] by integration, for one token; k of them, each in k rows."""
     for k, d, far, scale in ((2, 4, 1.0, 600.0), (3, 7, 2.0, 5000.0), (2, 1, 1.0, 1.0)):
         family = parse(f"nice:m=1,k={k},d={d},tokens=gaussian")
-        longest, tail = cut(family, far, scale)
+        longest, tail = cut_of_tokens(family, far, scale)
         beyond = chi2.expect(lambda t: t, (d,), lb=longest)
         assert tail == pytest.approx(4 * k * far**2 * k * beyond, rel=1e-6)
         assert tail == pytest.approx(0.004 * scale, rel=1e-6)
-    assert cut(parse("nice:m=1,k=2,d=4"), 1.0, 1.0) == (4.0, 0.0)
+    assert cut_of_tokens(parse("nice:m=1,k=2,d=4"), 1.0, 1.0) == (4.0, 0.0)
 
 
 def test_projection_is_on_the_ball_of_the_longest_token():

@@ -9,12 +9,19 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.report.stress import certified_words, headline, stress_words
-from hardness.runs.jobs import Job, here
+from hardness.runs.jobs import Job, in_this_process
 from hardness.runs.names import short_specs
 from hardness.runs.registry import parse_learner
 from hardness.runs.results import read_runs
 from hardness.runs.run import run
-from hardness.runs.stress import Trials, confidence, held, instance_seeds, needed, stress
+from hardness.runs.stress import (
+    Trials,
+    confidence,
+    instance_seeds,
+    levels_passed,
+    passes_needed,
+    stress,
+)
 from instances import UsageError, parse
 from instances.ladders import ladder_of
 
@@ -54,19 +61,19 @@ def in_any_order(works):
     """Do runs as processes that end them in any order would."""
     places = list(range(len(works)))
     Random(1).shuffle(places)
-    done = dict(zip(places, here([works[place] for place in places]), strict=True))
+    done = dict(zip(places, in_this_process([works[place] for place in places]), strict=True))
     return [done[place] for place in range(len(works))]
 
 
 def test_the_same_in_any_order_each_learner_once_and_references_last():
     levels = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
     learners = ["elimination", "trivial", "lowdegree"]
-    mixed = stress(learners, levels, 2, base_seed=5, do=in_any_order)
+    mixed = stress(learners, levels, 2, base_seed=5, executor=in_any_order)
     alone = stress(learners[::-1], levels, 2, base_seed=5)
     assert outcomes(mixed) == outcomes(alone)
     assert [len(attempt.levels) for attempt in mixed.attempts] == [2, 1, 2]
     one, two = (stress(["trivial"], SMALL, 1, references=["trivial", "elimination"]) for _ in "ab")
-    assert [(c.asked, c.reference) for c in one.attempts] == [
+    assert [(c.name, c.reference) for c in one.attempts] == [
         *(("trivial", False), ("elimination", True))
     ]
     assert one.drawn
@@ -80,7 +87,7 @@ def test_budgets_of_rungs_hold_unless_overridden(small):
     for test, examples in ((small, 20_000), (found, 100)):
         own = {run.budget for run in test.attempts[0].levels[0].trials}
         assert own == {Budget(examples=examples, seconds=60.0)}
-    assert found.attempts[0].levels[0].bounds == {"examples": 5}
+    assert found.attempts[0].levels[0].limits == {"examples": 5}
     assert found.attempts[0].held == 0
 
 
@@ -94,7 +101,7 @@ def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_c
     found = stress(["lowdegree:degree=3", "elimination"], own, base_seed=1)
     refused, other = found.attempts
     assert (refused.held, refused.levels[1].failures) == (1, {"not run": 5})
-    assert "memory" in refused.levels[1].why
+    assert "memory" in refused.levels[1].not_run_reason
     assert other.held == 2
 
 
@@ -125,14 +132,16 @@ def test_bad_requests_are_refused_before_anything_runs():
         *(({"base_seed": base}, "base_seed") for base in (-1, 1.5, True, "1")),
     ):
         with pytest.raises(UsageError, match=words):
-            stress(**{"learners": ["trivial"], "ladder": SMALL, "do": lambda _: 1 / 0} | asked)
+            stress(
+                **{"learners": ["trivial"], "ladder": SMALL, "executor": lambda _: 1 / 0} | asked
+            )
 
 
 @pytest.mark.parametrize("seeds", [5, 6, 7, 9, 12, 20])
 def test_the_confidence_is_the_exact_binomial_tail(seeds):
     from scipy.stats import binomtest
 
-    least = needed(seeds)
+    least = passes_needed(seeds)
     assert binomtest(least, seeds, 0.5, "greater").pvalue <= 0.05
     assert binomtest(least - 1, seeds, 0.5, "greater").pvalue > 0.05
     found = 1 - binomtest(least, seeds, 0.5, "greater").pvalue
@@ -148,7 +157,7 @@ def test_wrong_claims_are_as_rare_as_said_exactly():
         for k, p in zip(counts, chances, strict=True):
             weight *= Fraction(int(np.prod(range(5 - k + 1, 6))), int(np.prod(range(1, k + 1))))
             weight *= p**k * (1 - p) ** (5 - k)
-        if held([(k, 5) for k in counts]) >= 2:
+        if levels_passed([(k, 5) for k in counts]) >= 2:
             wrong += weight
     assert wrong == Fraction(9, 10) ** 5 * Fraction(1, 32)
     assert wrong <= 1 - confidence(5)
@@ -167,7 +176,7 @@ def told():
 
 def test_its_table(told, tmp_path):
     """Each level with its spec, what is certified of it, and the seeds that each learner passed."""
-    assert told.attempts[2].levels[2].why  # of degree 3 in 399 bits
+    assert told.attempts[2].levels[2].not_run_reason  # of degree 3 in 399 bits
     told.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().split("\\begin{tabular}")[1].splitlines()
     assert lines[2].startswith("level & parity & certified queries & lowdegree & trivial & ")
@@ -313,7 +322,7 @@ def test_a_budget_that_stops_a_query_learner_early_is_told_and_progress(hardness
     assert told.code == 0
     assert hardness(*call, "--budget-examples", 50_000, "--quiet").err == ""
     assert hardness(*call, "--budget-examples", 10**6).err == ""
-    monkeypatch.setattr("hardness.api.progress._EVERY", 0.0)  # in lines: here is no terminal
+    monkeypatch.setattr("hardness.api.progress._LOG_SECONDS", 0.0)  # in lines: here is no terminal
     call = ["stress", "--learner", "trivial", *LEVELS, "--seeds", 2, "--jobs", 1]
     assert "running: 1 of 4, " in hardness(*call).err
     assert hardness(*call, "--quiet").err == ""

@@ -14,7 +14,7 @@ from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, measure, run
 from hardness.runs.registry import parse_learner
-from hardness.runs.risk import cut
+from hardness.runs.risk import cut_of_tokens
 from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder
 from instances.dense import row_reach
 from instances.files import write_folder
@@ -109,12 +109,12 @@ def test_known_risks_lie_in_their_intervals(law):
 def test_the_cut_is_where_the_rest_is_small():
     instance = taught("gaussian, biased")
     reach = row_reach(BIASED)
-    longest, tail = cut(instance.family, reach, 10.0)
+    longest, tail = cut_of_tokens(instance.family, reach, 10.0)
     assert 0 < tail <= 0.004 * 10 * 1.001
     x = instance.examples(0, 50_000).x
     squares = (x**2).sum(axis=2).max(axis=1)
     assert 4 * 2 * reach**2 * float((squares * (squares > longest)).mean()) <= tail
-    longest, tail = cut(taught("boolean, biased").family, reach, 10.0)
+    longest, tail = cut_of_tokens(taught("boolean, biased").family, reach, 10.0)
     assert (longest, tail) == (D + 1, 0)
 
 

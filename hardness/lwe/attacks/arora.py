@@ -1,17 +1,18 @@
-"""Arora-Ge: errors out of a few values make equations in the secret, solved in two ways.
+"""Arora-Ge: errors with few values give polynomial equations in the secret, solved in two ways.
 
-Idea: prod_v (b - <a, x> - v) = 0 at x = s, over a field: errors of w values give equations of
-degree w in the secret, and an entry of the secret of v values one of degree v. By linear algebra
-each monomial counts as an unknown of linear equations; or a Groebner basis is computed.
+Idea: prod_v (b - <a, x> - v) = 0 at x = s, over a field. Errors with w values give equations of
+degree w in the secret, and an entry of the secret with v values gives one of degree v. Linear
+algebra takes each monomial as an unknown of linear equations. The alternative is a Groebner basis.
 
-Success: certain for bounded errors. As many of the samples are taken, m, as stay within [-t, t]
-together with probability S; by linear algebra t is the least with as many as there are monomials.
+Success: certain for bounded errors. Otherwise m samples are used, the largest number whose errors
+are all within [-t, t] with probability S. For linear algebra, t is the least with which m is at
+least the number of monomials.
 
-Cost: the monomials, to the power omega = 2: C(n + w, w) - 1 by linear algebra, C(n + D, D) of a
-basis. D is the degree of regularity of a semi-regular system: the index of the first coefficient
-that is not positive of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n [BFS04].
+Cost: the number of monomials to the power omega = 2. It is C(n + w, w) - 1 for linear algebra and
+C(n + D, D) for a basis. D is the degree of regularity of a semi-regular system: the index of the
+first coefficient of (1 - z^(2t+1))^m (1 - z^v)^n/(1 - z)^n that is not positive [BFS04].
 
-Searched: all t; D never rises with m. Which t is best is found in floats, its D in integers.
+Searched: all t; D never rises with m. The best t is found in floats, and its D in integers.
 
 Heuristics: the equations are independent, the system is semi-regular; omega = 2 is optimistic.
 
@@ -34,11 +35,11 @@ from hardness.lwe.success import SUCCESS
 MOST_DEGREE = 2048  # of a Groebner basis
 _LN_SMALL = math.log(0.88)  # below ln asinh(1)
 _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
-OMEGA = 2.0  # exponent of linear algebra: what may be hoped for
+OMEGA = 2.0  # exponent of linear algebra: the least possible
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
-_LARGE = 40.0
-_TABLE = 1 << 12
-_SMALL_TAIL = -20.0
+_LARGE = 40.0  # above it, exp(x) - 1 is taken as exp(x)
+_TABLE = 1 << 12  # largest deviation of a Gaussian whose tails are tabulated
+_SMALL_TAIL = -20.0  # ln of a probability, below which ln(1 - p) is taken as -p
 
 
 @attack("arora-ge", "asymptotic formula", "AG11")
@@ -58,9 +59,9 @@ def arora_ge(parameters: LweParameters, setting: Setting) -> Fields:
     degree = parameters.error.values
     if parameters.error.kind == "gaussian":  # t so large that all samples stay within it
         degrees, logs = equations(parameters.error, None, setting.success)
-        every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
+        pairs = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
         degree = next(
-            (w for w, bits in every if bits >= monomial_bits(parameters.n, w, binary)), parameters.q
+            (w for w, bits in pairs if bits >= monomial_bits(parameters.n, w, binary)), parameters.q
         )
     if degree >= parameters.q:
         raise NoEstimate("every element of Z_q is an error")
@@ -77,7 +78,9 @@ def arora_ge(parameters: LweParameters, setting: Setting) -> Fields:
 
 
 def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
-    """Count monomials of degree 1 .. w in n unknowns: log2(C(n+w, w) - 1); square-free for bits.
+    """Return log2 of the number of monomials of degree 1 .. w in n unknowns, C(n + w, w) - 1.
+
+    binary: count square-free monomials only.
 
     >>> round(2 ** monomial_bits(3, 2)), round(2 ** monomial_bits(3, 2, binary=True))
     (9, 6)
@@ -93,7 +96,7 @@ def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
 
 @attack("arora-gb", "heuristic model", "AG11, ACFP14, BFS04")
 def arora_gb(parameters: LweParameters, setting: Setting) -> Fields:
-    """Estimate a Groebner basis of the equations whose degree of regularity is the least.
+    """Estimate a Groebner basis of the equations with the least degree of regularity.
 
     >>> from hardness.lwe.models import ROUGH
     >>> from hardness.lwe.parameters import parse_parameters
@@ -106,9 +109,9 @@ def arora_gb(parameters: LweParameters, setting: Setting) -> Fields:
         raise NoEstimate(reason if law else "no error: linear algebra does it")
     success = setting.success
     if parameters.secret.kind == "gaussian" and parameters.secret.weight is None:
-        success = math.sqrt(success)  # the secret leaves its own range now and then too
+        success = math.sqrt(success)  # entries of the secret must stay in a range too
     degrees, logs = equations(law, parameters.rows, success)
-    below = degrees < min(q, 2.0**64)  # of degree q they hold for every secret
+    below = degrees < min(q, 2.0**64)  # equations of degree q are true for every secret
     degrees, logs = degrees[below], logs[below]
     if parameters.rows != 0 and not degrees.size and law.values >= q:
         raise NoEstimate("every element of Z_q is an error")
@@ -142,15 +145,16 @@ def no_field(parameters: LweParameters) -> str:
     if q % 2 and q.bit_length() > _MOST_BITS:
         return f"q has {q.bit_length()} bits: whether it is a prime is tested up to {_MOST_BITS}"
     if q > 2 and not (q % 2 and fmpz(q).is_probable_prime()):
-        shown = str(q) if parameters.log2_q < 64 else f"2^{parameters.log2_q:.1f}"
-        return f"q = {shown} is no prime: only polynomials over the field Z_q are counted"
+        text = str(q) if parameters.log2_q < 64 else f"2^{parameters.log2_q:.1f}"
+        return f"q = {text} is no prime: only polynomials over the field Z_q are counted"
     return ""
 
 
 def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Array, Array]:
-    """List degrees w of equations, and ln of how many of them hold together as often as asked.
+    """List degrees of equations, and ln of how many of each hold together with a probability.
 
-    Errors within [-t, t] give degree 2t + 1; errors of a bounded range of w values always hold.
+    Errors within [-t, t] give degree 2t + 1. Errors with w values in a bounded range give equations
+    of degree w that always hold.
 
     >>> from hardness.lwe.laws import gaussian
     >>> degrees, logs = equations(gaussian(3.0, q=3329), None)
@@ -174,21 +178,23 @@ def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Arr
 
 
 def _tails(law: Law) -> Array:
-    """Compute ln Pr[|e| > t] for t = 0, 1, .. below the whole range; none but for bell curves."""
+    """Compute ln Pr[|e| > t] for t = 0, 1, ..; empty for laws other than gaussian and cbd."""
     half = MOST_DEGREE // 2
     if law.kind == "gaussian" and 0 < law.deviation <= _TABLE:
         x = np.arange(half + 64 + round(8 * law.deviation))
         weights = -((x / law.deviation) ** 2) / 2
         beyond = np.logaddexp.accumulate(weights[::-1])[::-1]  # of t and above
-        whole = np.logaddexp(0.0, math.log(2) + beyond[1])
-        return math.log(2) + beyond[1 : half + 1] - whole
+        ln_total = np.logaddexp(0.0, math.log(2) + beyond[1])
+        return math.log(2) + beyond[1 : half + 1] - ln_total
     if law.kind == "cbd":
         return math.log(2) + binom.logsf(law.high + np.arange(law.high), 2 * law.high, 0.5)
     return np.zeros(0)
 
 
 def secret_values(parameters: LweParameters, success: float = SUCCESS) -> int:
-    """Count the values of an entry of the secret: v; of a Gaussian, of all entries as often.
+    """Return the number of values of an entry of the secret.
+
+    For a Gaussian, it is the number of values that contain all entries with the probability.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> secret_values(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=ternary,h=6"))
@@ -202,9 +208,10 @@ def secret_values(parameters: LweParameters, success: float = SUCCESS) -> int:
 
 
 def regularity(n: int, values: int, degree: int, count: int) -> int | None:
-    """Compute the degree of regularity of m equations of degree w in n unknowns, exactly.
+    """Compute the degree of regularity exactly; None if it is above 2048.
 
-    values: v, of the n equations of degree v that the unknowns obey. None above degree 2048.
+    count, degree: of the equations from samples. values: v, since each of n unknowns obeys an
+    equation of degree v.
 
     >>> regularity(41, 2, 17, 1), regularity(63, 3, 29, 833)
     (29, 68)
@@ -223,19 +230,20 @@ def _regularity(n: int, values: int, degree: int, count: int, length: int) -> in
 
 
 def _unknowns(n: int, values: int, length: int) -> list[int]:
-    """Expand F = ((1 - z^v)/(1 - z))^n up to a length.
+    """Return the first coefficients of F = ((1 - z^v)/(1 - z))^n.
 
-    Coefficients of (1 - z)(1 - z^v) F' = n (1 - v z^(v-1) + (v - 1) z^v) F are compared.
+    The recursion compares coefficients of
+    (1 - z)(1 - z^v) F' = n (1 - v z^(v-1) + (v - 1) z^v) F.
     """
-    v, found = values, [1]
+    v, series = values, [1]
     for i in range(1, length):
-        term = (n + i - 1) * found[i - 1]
+        term = (n + i - 1) * series[i - 1]
         if i >= v:
-            term += (i - v - n * v) * found[i - v]
+            term += (i - v - n * v) * series[i - v]
         if i > v:
-            term += (n * (v - 1) - i + v + 1) * found[i - v - 1]
-        found.append(term // i)
-    return found
+            term += (n * (v - 1) - i + v + 1) * series[i - v - 1]
+        series.append(term // i)
+    return series
 
 
 def basis_bits(n: int, regular: int) -> float:
@@ -248,12 +256,13 @@ def basis_bits(n: int, regular: int) -> float:
 
 
 def least_regularity(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, ...] | None:
-    """Find the equations of the least degree of regularity, of the least degree if several.
+    """Find the equations with the least degree of regularity: (regularity, degree, count).
 
-    None where samples do not lower what the unknowns' own equations have: that tries all values.
-    The degree never rises as equations are added, so that as many are taken as allowed.
+    Among equal ones it takes the least degree. Adding equations never raises the regularity, so as
+    many are taken as allowed. None if the samples do not lower the regularity of the unknowns' own
+    equations, which amounts to trying all secrets.
     """
-    own = n * (values - 1) + 1  # where the unknowns' equations end it
+    own = n * (values - 1) + 1  # the regularity without samples
     longest = min(MOST_DEGREE, own) + 1
     for length in sorted({min(1 << bits, longest) for bits in range(6, 13)}):
         series = _log_series(n, values, length)
@@ -264,7 +273,7 @@ def least_regularity(n: int, values: int, degrees: Array, logs: Array) -> tuple[
             break
     else:
         return None
-    enough = _unknowns(n, values, degree + 1)[degree]  # ends it at its own degree
+    enough = _unknowns(n, values, degree + 1)[degree]  # equations with regularity = degree
     if log <= math.log(max(1, enough)):
         shift = max(0, math.floor(log / math.log(2)) - 60)
         enough = round(math.exp(log - shift * math.log(2))) << shift  # to 53 bits
@@ -280,26 +289,27 @@ def _log_series(n: int, values: int, length: int) -> Array:
             return np.concatenate([[0.0], np.cumsum(np.log((n + i - 1) / i))])
         if values == 2:
             return np.concatenate([[0.0], np.cumsum(np.log(np.maximum(n + 1 - i, 0) / i))])
-    found = _unknowns(n, values, length)
-    return np.array([math.log(c) if c > 0 else -math.inf for c in found])
+    series = _unknowns(n, values, length)
+    return np.array([math.log(c) if c > 0 else -math.inf for c in series])
 
 
 def _first(series: Array, degree: int, log: float) -> int:
-    """Find the first index whose coefficient of S(z) (1 - z^w)^m is not positive; len(S) if none.
+    """Find the first index at which the coefficient of S(z) (1 - z^w)^m is not positive.
 
-    Coefficients are taken over those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i. S is log-concave:
-    that is at least 1 - sinh(m S_{i - w}/S_i), whose quotient grows with i. Equations for which
-    this is positive at the end are passed over.
+    It is len(S) if there is none. series: ln of the coefficients of S. log: ln m. Coefficients are
+    divided by those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i. Since S is log-concave, this is at
+    least 1 - sinh(m S_{i - w}/S_i), whose quotient grows with i. If this bound is positive at the
+    end, the coefficients are not computed.
     """
     first, total, choose, j = len(series), np.ones(len(series)), 0.0, 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if log + series[-1 - degree] - series[-1] < _LN_SMALL:
             return first
         while (j := j + 1) * degree <= first and j * degree < len(series):  # else nothing changes
-            left = log if log > _LARGE else math.log(max(math.exp(log) - j + 1, 1e-300))
-            choose += left - math.log(j)
+            factor = log if log > _LARGE else math.log(max(math.exp(log) - j + 1, 1e-300))
+            choose += factor - math.log(j)
             terms = np.exp(choose + series[: -j * degree] - series[j * degree :])
             total[j * degree :] += (-1) ** j * terms
-            ended = ~(total > _NEAR)
-            first = int(ended.argmax()) if ended.any() else len(series)
+            not_positive = ~(total > _NEAR)
+            first = int(not_positive.argmax()) if not_positive.any() else len(series)
     return first

@@ -1,20 +1,20 @@
-"""The primal attack by bounded distance decoding, alone and behind guesses: three attacks.
+"""The primal attack by bounded distance decoding, alone and after guesses: three attacks.
 
 Idea: b is near a vector of the lattice of samples and secret, at the distance of errors and secret.
-Behind guesses of zeta entries of the secret BKZ reduces the lattice without these once, and each
-guess is a target in it.
+With guesses of zeta entries of the secret, BKZ reduces the lattice of the other entries once, and
+each guess is a target in it.
 
-Success: Babai's rounding is right in the other coordinates than the last eta, each with probability
-P[|x| < r_j/2] for a normal x and Gram-Schmidt norm r_j; the last eta vectors of a basis that
-BKZ-beta reduced hold the projected error as the shortest vector of dimension eta + 1 (Kannan's
-embedding). Guesses: the zeta entries, at random places, have at most w that are not 0
-(hypergeometric; of the expected weight if entries are independent).
+Success: Babai's rounding must be right in all coordinates except the last eta. In coordinate j its
+probability is P[|x| < r_j/2] for a normal x and the Gram-Schmidt norm r_j. In the last eta vectors,
+the projected error must be the shortest vector of Kannan's embedding in dimension eta + 1. Of the
+zeta guessed entries, at random places, at most w may be not 0. This probability is hypergeometric,
+with the expected weight if entries are independent.
 
-Cost: K (BKZ-beta + what the targets take), K repetitions of the joint probability.
+Cost: K (BKZ-beta + the cost of the targets), for K repetitions.
 
-Searched: all beta, d and eta that may cost less than the best so far; of very many d, some. Behind
-guesses beta, zeta and w on a grid; in turns all beta, d and eta, and guesses near the best. The
-number of guesses |S| is at most what the lattice tells apart.
+Searched: all beta, d and eta that may cost less than the best so far; if there are very many d,
+some of them. With guesses, beta, zeta and w on a grid; then alternately all beta, d and eta, and
+guesses near the best. The number of guesses |S| is at most that of targets the lattice separates.
 
 Heuristics: the shape of reduced bases; the Gaussian heuristic for the last block [LP11]; guesses
 are ordered by their weight alone.
@@ -33,7 +33,7 @@ from hardness.lwe.success import log_repetitions
 
 @attack("bdd", "heuristic model", "PosVir21", reduces=True)
 def bdd(parameters: LweParameters, setting: Setting) -> Fields:
-    """Estimate one target: a call for a shortest vector of dimension eta + 1, and (d - eta)^2.
+    """Estimate one target, with a call in dimension eta + 1 and (d - eta)^2 operations of rounding.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.sets import resolve_instance
@@ -41,12 +41,12 @@ def bdd(parameters: LweParameters, setting: Setting) -> Fields:
     >>> best.beta, best.eta, best.d, round(best.rop, 2)
     (389, 422, 1005, 140.2)
     """
-    return _least(parameters, setting, root=0)
+    return _cheapest(parameters, setting, root=0)
 
 
 @attack("bdd_hybrid", "heuristic model", "ACW19, PosVir21, LP11", reduces=True)
 def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
-    """Estimate |S| targets of guesses, each decoded as that of `bdd`.
+    """Estimate |S| targets, one for each guess, decoded as in `bdd`.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -54,28 +54,28 @@ def bdd_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
     >>> round(bdd_hybrid(sparse, DEFAULT).rop, 1), round(bdd_mitm_hybrid(sparse, DEFAULT).rop, 1)
     (111.4, 109.3)
     """
-    return _least(parameters, setting, root=1)
+    return _cheapest(parameters, setting, root=1)
 
 
 @attack("bdd_mitm_hybrid", "heuristic model", "HG07, Wun19, LP11", reduces=True)
 def bdd_mitm_hybrid(parameters: LweParameters, setting: Setting) -> Fields:
-    """Estimate guesses that meet in the middle: |S|^(1/2) d^2 for the halves that are sorted.
+    """Estimate guesses by meeting in the middle, with |S|^(1/2) d^2 operations for sorted halves.
 
-    A guess is the sum of two halves, whose targets Babai's rounding in all d coordinates maps alike
-    with probability E[max(0, 1 - |x|/r_j)] each. Halves count as independent, and |S|^(1/2) favours
-    the attack: a half of weight w/2 has more.
+    A guess is the sum of two halves. Babai's rounding in all d coordinates maps the targets of both
+    to the same point with probability E[max(0, 1 - |x|/r_j)] in each coordinate. Halves are taken
+    as independent. |S|^(1/2) favours the attack, since there are more halves of weight w/2.
     """
-    return _least(parameters, setting, root=2)
+    return _cheapest(parameters, setting, root=2)
 
 
-def _least(parameters: LweParameters, setting: Setting, root: int) -> Fields:
-    """Describe the least cost; root: of |S|, to which targets are decoded; 0 without guesses."""
+def _cheapest(parameters: LweParameters, setting: Setting, root: int) -> Fields:
+    """Return the fields of the cheapest attack with |S|^(1/root) targets; root 0: no guesses."""
     lattice, guesses = Decoding(parameters, setting), Guesses(parameters)
 
     def price(
         beta: Integers, zeta: Integers, weight: Integers, d: Integers, more: Integers
     ) -> Priced:
-        """Compute log2 of K (BKZ-beta + 2^each), K tries of exp(ln_prob)."""
+        """Compute log2 of K (BKZ-beta + targets), with K tries of probability exp(ln_prob)."""
         (space, ln_guessed), line = guesses.sets(zeta, weight), lattice.line(beta, zeta, d)
         eta = np.zeros_like(d) if root == 2 else lattice.last_block(beta, line, more)
         able = lattice.valid(beta, zeta, d) & (space <= lattice.room(zeta, d)) & (eta < d)

@@ -12,10 +12,10 @@ from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS
 
 _MOST_TERMS = 1 << 16
-_CELLS = 40_000  # steps times choices that are held at a time
+_BATCH_CELLS = 40_000  # steps times choices that are computed at a time
 _CLOSE = 1e-9
-_FEWER = 12  # by which l may be below b
-_MOST_BLOCKS = 1000  # 2^1000 errors: beyond float64
+_FEWEST_BELOW = 12  # l is above b - 12
+_MOST_BLOCKS = 1000  # more would add up over 2^1000 errors, which is beyond float64
 
 
 @attack("bkw", "asymptotic formula", "BKW03, LF06, ACFFP15, DTV15")
@@ -26,8 +26,8 @@ def bkw(parameters: LweParameters, setting: Setting) -> Fields:
     it holds a sample for each value of the block, up to sign. 2^(t-1) errors have added up in
     what is left.
 
-    Success: a Fourier transform over the last r coordinates tells their secret, with probability
-    S, from 8 ln(q^r/(1 - S))/bias^2 samples, bias = |E exp(2 pi i e/q)|^(2^(t-1)) (Hoeffding,
+    Success: a Fourier transform over the last r coordinates finds their secret with probability
+    S from 8 ln(q^r/(1 - S))/bias^2 samples, bias = |E exp(2 pi i e/q)|^(2^(t-1)) (Hoeffding,
     union bound).
 
     Cost: the entries of the tables that pass others, of the samples that pass all, and the
@@ -35,8 +35,8 @@ def bkw(parameters: LweParameters, setting: Setting) -> Fields:
 
     Searched: all b.
 
-    Heuristics: errors count as independent of one another and of a. Secrets that are small or
-    sparse are not made use of.
+    Heuristics: errors are taken as independent of each other and of a. It does not use that a
+    secret is small or sparse.
 
     Source: [BKW03, LF06, ACFFP15, DTV15]
 
@@ -69,7 +69,7 @@ def bkw(parameters: LweParameters, setting: Setting) -> Fields:
 def costs(
     n: int, q: int, log_bias: float, block: int, success: float = SUCCESS
 ) -> tuple[float, float, float]:
-    """Compute log2 of operations, samples and stored samples of plain steps, b coordinates each.
+    """Compute log2 of operations, samples and stored samples of plain steps of b coordinates each.
 
     >>> [round(v, 1) for v in costs(16, 2, math.log(0.8), 16)]
     [20.0, 7.6, 16.0]
@@ -84,7 +84,7 @@ def costs(
     transform = last * log2(q) + log2(max(1.0, last * log2(q)))
     if count == 1:
         return add(fresh, transform), fresh, last * log2(q)
-    # A sample for the table of block i passes i tables, a last one all of them; n + 1 numbers each.
+    # A sample for table i passes i tables, and a final sample passes all, at n + 1 numbers each.
     filling = table + log2(max(1.0, (count - 1) * (count - 2) / 2)) + log2(n + 1)
     passing = fresh + log2((count - 1) * (n + 1))
     stored = table + log2(count - 1)
@@ -92,7 +92,7 @@ def costs(
 
 
 def add(*bits: float) -> float:
-    """Add numbers that are given by log2.
+    """Return log2 of the sum of numbers given by their log2.
 
     >>> add(3.0, 3.0)
     4.0
@@ -101,7 +101,7 @@ def add(*bits: float) -> float:
 
 
 def no_bias(parameters: LweParameters) -> str:
-    """Return why errors tell nothing, or are none; empty if they have a bias."""
+    """Return why the attack cannot use the errors; empty if they have a bias."""
     if parameters.error is None or not parameters.error.deviation:
         return "no error: linear algebra does it"
     return "errors are uniform mod q" if parameters.error.log_bias == -math.inf else ""
@@ -153,11 +153,11 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         sums = np.cumsum(np.log2((rows - k + 1) / k) + 1) - 1
 
     def priced(limit: int, b: Integers, words: Integers, test: Integers, more: Integers) -> Array:
-        """Compute rop, log2 of the samples, k, steps and plain steps: (5, choices)."""
+        """Return rop, log2 of the samples, k, steps and plain steps, (5, choices), of choices."""
         steps, plain, *sizes = code_sizes(n, bits, b, words, test, limit)
         terms = np.ones(len(b), np.int64)
         able = (steps <= limit) & (words <= test)
-        for _ in range(64):  # noise and samples grow with k: to the least that suffices
+        for _ in range(64):  # increase k, with which noise and samples grow, until it suffices
             rop, samples = coded_costs(parameters, b, words, steps, sizes, terms, setting.success)
             enough = np.maximum(terms, np.searchsorted(sums, samples - _CLOSE) + 1)
             able &= enough <= len(sums)
@@ -171,14 +171,14 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         rop, samples = coded_costs(parameters, b, words, steps, sizes, terms, setting.success)
         used = np.where(terms == 1, samples, np.log2(terms) + (samples - terms + 1) / terms)
         used = used if rows is None else np.minimum(used, log2(rows))
-        if spent:  # the normal form takes all samples times n + 1 numbers, n/(b - 1) times
+        if spent:  # the normal form costs n + 1 numbers of each sample, n/(b - 1) times
             rounds = np.ceil(n / np.maximum(1, b - 1))
             rop = np.logaddexp2(rop, used + log2(n + 1) + np.log2(rounds))
         return np.stack([np.where(able, rop, np.inf), used, terms, steps, plain])
 
     def cost(words: Integers, test: Integers, more: Integers, b: Integers) -> Array:
-        choices = np.stack([b, np.maximum(1, b + words - _FEWER), test, more])
-        parts = np.array_split(choices, max(1, len(b) * (most + 1) // _CELLS), axis=1)
+        choices = np.stack([b, np.maximum(1, b + words - _FEWEST_BELOW), test, more])
+        parts = np.array_split(choices, max(1, len(b) * (most + 1) // _BATCH_CELLS), axis=1)
         return np.concatenate([priced(most, *part)[0] for part in parts])
 
     bound, more = n * bits + 64, [0, 1, 2, 4, 8] if spent else [0]
@@ -190,14 +190,14 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
         if choice and not dense:  # in a finer grid
             b, more = window(choice[3], 2, 1, n), window(choice[2], 1, 0, more[-1]).tolist()
         cells = len(b) * len(fewer) * len(more) * (most + 1)
-        tests = spread(1, n, max(16, min(200, 10 * _CELLS // cells)))
+        tests = spread(1, n, max(16, min(200, 10 * _BATCH_CELLS // cells)))
         best = scan(cost, fewer, tests, more, b, few=max(2, min(8, 300 // (most + 1))))
         choice, bound = min(((choice, bound), best), key=lambda point: point[1])
     if not choice:
         reason = f"not reachable with {parameters.samples} samples, nor with sums of them"
         raise NoEstimate(reason)
     less, test, more_terms, block = choice
-    words = max(1, block + less - _FEWER)
+    words = max(1, block + less - _FEWEST_BELOW)
     point = (np.array([v]) for v in (block, words, test, more_terms))
     _, used, terms, steps, plain = map(float, priced(most, *point)[:, 0])
     table = block * bits - 1
@@ -225,10 +225,11 @@ def coded_bkw(parameters: LweParameters, setting: Setting) -> Fields:
 def code_sizes(
     n: int, log2_q: float, b: Integers, words: Integers, test: Integers, limit: int
 ) -> tuple[Array, ...]:
-    """Count the steps that cancel all, and the plain ones; above `limit` steps are not counted.
+    """Count the steps that cancel all coordinates, and the plain steps among them.
 
-    Also returned are operations for each of the h samples of a table, for each of the M that pass
-    all, and what codes add to the variance, in units of sigma_s^2 q^2/12.
+    Choices with more than `limit` steps are not counted. Then it returns the operations for each of
+    the h samples of a table, those for each of the M samples that pass all tables, and the variance
+    that codes add, in units of sigma_s^2 q^2/12.
 
     >>> b, words, test = np.array([14]), np.array([13]), np.array([64])
     >>> steps, plain, *_, noise = code_sizes(512, math.log2(3329), b, words, test, 30)
@@ -240,8 +241,8 @@ def code_sizes(
     size = np.maximum(b, np.floor(b / ratio + _CLOSE))
     length = np.cumsum(np.vstack([test[None] + 0.0, size]), axis=0)
     steps = (length < n).sum(axis=0)
-    taken = int(steps[steps <= limit].max(initial=0))  # by no choice more
-    i, size, length = i[:taken], size[:taken], length[: taken + 1]
+    largest = int(steps[steps <= limit].max(initial=0))  # no choice has more steps
+    i, size, length = i[:largest], size[:largest], length[: largest + 1]
     coded = (size > b) & (i <= steps)  # the first steps; those after them are plain
     plain = steps - coded.sum(axis=0)
     left, codes = np.where(i <= steps, length[1:], 0.0), np.where(coded, size, 0.0)
@@ -250,8 +251,8 @@ def code_sizes(
         bits = i[some] * math.log(2) - 2 * b / size[some] * ln_q
         added = (codes[some] * np.exp(np.where(coded[some], bits, 0.0))).sum(axis=0)
     noise = np.where(words < test, test * np.exp(-2 * words / test * ln_q), 0.0)
-    # The last code is made shorter by what is too much: all that is left then is, too.
-    excess = np.take_along_axis(length, np.minimum(steps, taken)[None], 0)[0] - n
+    # The last code is shortened by the excess of coordinates over n.
+    excess = np.take_along_axis(length, np.minimum(steps, largest)[None], 0)[0] - n
     shorter = 4 * excess * (plain < steps)
     per_table = steps + 4 * (i.T @ codes)[0] + ((i - 1).T @ left)[0] - shorter
     per_table -= (b - 1) * plain * (2 * steps - plain - 1) / 2 + excess * steps * (steps - 1) / 2
@@ -269,9 +270,9 @@ def coded_costs(
     terms: Integers,
     success: float = SUCCESS,
 ) -> tuple[Array, Array]:
-    """Compute log2 of operations, and of the samples m, each a sum of `terms` of those at hand.
+    """Compute log2 of operations and of samples, each a sum of `terms` available samples.
 
-    sizes: the last three of `code_sizes`. What the normal form takes is not counted.
+    sizes: the last three results of `code_sizes`. The cost of the normal form is not included.
     """
     per_table, per_sample, noise = sizes
     bits = parameters.log2_q
@@ -288,7 +289,7 @@ def coded_costs(
 
 
 def _ln_loss(parameters: LweParameters) -> float:
-    """Compute ln of -2 ln |E exp(2 pi i e/q)|, which a float may round to 0: 4 pi^2 sigma^2/q^2."""
+    """Compute ln of -2 ln |E exp(2 pi i e/q)|; if float64 rounds it to 0, of 4 pi^2 sigma^2/q^2."""
     assert parameters.error is not None
     if parameters.error.log_bias:
         return math.log(-2 * parameters.error.log_bias)

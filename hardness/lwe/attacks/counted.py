@@ -1,4 +1,4 @@
-"""Attacks without lattices whose work is counted: candidates, equations, halves, lucky samples."""
+"""Attacks without lattices whose operations are counted."""
 
 import math
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ from hardness.lwe.record import EXACT_BELOW, Fields, NoEstimate, attack
 from hardness.lwe.success import log_repetitions
 from instances.symmetric import log_binomial
 
-_MOST_BITS = 4096  # of a coordinate that label a table's entries
-_MOST_ROWS = 1 << 24  # of which those without error are counted
-_WIDE = 12  # deviations about the mean of how many those are
+_MOST_BITS = 4096  # of each sum in the label of a table's entry
+_MOST_ROWS = 1 << 24  # samples for which the number without error is averaged
+_WIDE = 12  # deviations around the mean of that number
 _SMALL, _LEAST, _CLOSE = -30.0, 1e-12, 1e-6
-SPARE = 4  # samples beyond k, that make a solution unique
+SPARE_SAMPLES = 4  # samples beyond k, which make a solution unique
 
 
 @attack("brute-force", "exact count", "information")
 def brute_force(parameters: LweParameters, setting: Setting) -> Fields:
-    """Every secret in turn.
+    """Exhaustive search: try every secret.
 
     Idea: each candidate is compared with the samples.
 
     Success: certain; the samples leave no other candidate with probability S, by the union bound.
 
-    Cost: one operation a candidate, an exact count.
+    Cost: one operation for each candidate, an exact count.
 
     Searched: nothing.
 
@@ -59,9 +59,9 @@ def linear_algebra(parameters: LweParameters, setting: Setting) -> Fields:
 
     Idea: samples are linear equations.
 
-    Success: S. Of n + k of them n are independent mod a prime p, but for a chance below p^-k/(p -
-    1), which is 2^(1-k) at most over all p, and 3^-k over odd ones: k is the least for the primes
-    of q.
+    Success: S. Among n + k of them there are n that are independent mod a prime p, except with
+    probability p^-k/(p - 1). Summed over all primes this is at most 2^(1-k), and over odd ones at
+    most 3^-k. k is the least for which the sum over the primes of q is at most 1 - S.
 
     Cost: n^3 operations.
 
@@ -92,20 +92,20 @@ def linear_algebra(parameters: LweParameters, setting: Setting) -> Fields:
 
 @attack("meet-in-the-middle", "exact count", "HS06")
 def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Fields:
-    """Meeting in the middle: a table of one half of the secret, looked up by the other.
+    """Meeting in the middle: a table of one half of the secret is searched by the other half.
 
-    Idea: <a, s> = <a, s1> + <a, s2>; sums of one half are stored under a label, the first j bits
-    of each of c sums, and the other half looks up the labels that its sums and an error may have.
+    Idea: <a, s> = <a, s1> + <a, s2>. The sums of one half are stored under a label, the first j
+    bits of each of c sums. The other half looks up all labels that its sums and an error may give.
 
-    Success: a split of a sparse secret puts half of its weight in each half; splits are drawn
-    until one does with probability S. The samples leave no other candidate with probability S.
+    Success: a split of a sparse secret must put half of the weight into each half. Splits are drawn
+    until one does, with probability S. The samples leave no other candidate with probability S.
 
-    Cost: L + R (1 + W 2^j/q)^c (1 + L 2^-jc) operations for tables of L and R entries, errors in
-    a range of W + 1 values: an exact expectation.
+    Cost: L + R (1 + W 2^j/q)^c (1 + L 2^-jc) operations for tables of L and R entries and errors in
+    a range of W + 1 values. This is an exact expectation.
 
-    Searched: all j; c, in which it is a sum of exponentials, hence convex.
+    Searched: all j, and c, in which the cost is a sum of exponentials and so convex.
 
-    Heuristics: none; a Gaussian error counts with the whole range in which its mass lies.
+    Heuristics: none. For a Gaussian error, the range is the whole interval of `Law`.
 
     Source: [HS06]
 
@@ -141,11 +141,11 @@ def meet_in_the_middle(parameters: LweParameters, setting: Setting) -> Fields:
 
 
 def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, float]:
-    """Compute log2 of both tables' entries, and of the splits that are tried on average.
+    """Compute log2 of the entries of both tables, and of the expected number of splits.
 
-    Coordinates are split at random in halves of n//2 and n - n//2. Of counts h of entries that are
-    not 0, of `alphabet` values each, a half of each has to fall into the first half; without counts
-    entries are independent.
+    Coordinates are split at random into n//2 and n - n//2. counts: numbers of entries with each
+    value, or of those that are not 0 with `alphabet` values; half of each number must be in the
+    first part. Without counts, entries are independent and every split is right.
 
     >>> [round(2**bits, 6) for bits in halves(8, [2], 1)]
     [4.0, 4.0, 1.75]
@@ -155,7 +155,8 @@ def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, 
     first, second = n // 2, n - n // 2
     if not counts:
         return first * log2(alphabet + 1), second * log2(alphabet + 1), 0.0
-    left = np.diff(np.cumsum(counts) // 2, prepend=0).tolist()  # of odd ones every other
+    # Halves of odd counts are rounded down and up in turn.
+    left = np.diff(np.cumsum(counts) // 2, prepend=0).tolist()
     right = [h - part for h, part in zip(counts, left, strict=True)]
     tries = log2_places(n, counts) - log2_places(first, left) - log2_places(second, right)
     values = log2(alphabet)
@@ -167,7 +168,7 @@ def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, 
 
 
 def log2_places(n: int, counts: Sequence[int]) -> float:
-    """Compute log2 of how many ways counts of entries stand among n.
+    """Compute log2 of the number of placements of counts of entries among n coordinates.
 
     >>> round(2 ** log2_places(5, [2, 1]), 6)
     30.0
@@ -179,13 +180,12 @@ def log2_places(n: int, counts: Sequence[int]) -> float:
 def near_matches(
     left: float, ln_wrong: float, log2_q: float, rows: int | None
 ) -> tuple[float, int, int]:
-    """Find how sums are labelled for the fewest lookups and matches of a second half.
+    """Choose labels with the fewest lookups and matches: return log2 of these, j and k.
 
-    left: log2 of the entries of the table. ln_wrong: ln of W/q, an error lying in a range of W + 1
-    values. A label is the part of Z_q, of 2^j in a row, that each of k sums lies in. The error
-    crosses W 2^j/q borders on average: a second half looks up (1 + W 2^j/q)^k labels, each of which
-    2^(left - jk) entries bear. Returned are log2 of lookups and matches, j and k. In k this is a
-    sum of exponentials, which is convex; every j is tried.
+    left: log2 of the entries of the table. ln_wrong: ln of W/q, for errors in a range of W + 1
+    values. Z_q is divided into 2^j intervals, and the label has the interval of each of k sums. The
+    error crosses W 2^j/q borders on average. So a second half looks up (1 + W 2^j/q)^k labels, each
+    of which 2^(left - jk) entries have. The cost is convex in k, and every j is tried.
 
     >>> cost, bits, count = near_matches(20.0, math.log(16 / 3329), math.log2(3329), None)
     >>> round(cost, 2), bits, count
@@ -210,17 +210,17 @@ def near_matches(
 
 @attack("restricted-elimination", "exact count", "EKM17")
 def restricted_elimination(parameters: LweParameters, setting: Setting) -> Fields:
-    """Elimination on equations that happen to have no error, in coordinates that hold the
-    secret.
+    """Gaussian elimination on samples and coordinates that are drawn until they have no error.
 
-    Idea: k coordinates and k + 4 samples are drawn until the others of the secret are 0 and the
-    samples have no error; then linear algebra solves. It is what bounds for noisy parities stand
-    beside.
+    Idea: k coordinates and k + 4 samples are drawn until all other entries of the secret are 0 and
+    the samples have no error. Then linear algebra solves. Bounds for noisy parities are compared
+    with this attack.
 
-    Success: places with C(k, h)/C(n, h), samples with (1 - eta)^(k + 4), or what a limited pool
-    of samples allows: the number of trials averages over how many of them have no error.
+    Success: coordinates are right with probability C(k, h)/C(n, h), and samples with
+    (1 - eta)^(k + 4). For a limited number of samples, the number of trials is averaged over the
+    number of samples without error.
 
-    Cost: k^3 operations a trial, an exact count of the trials.
+    Cost: k^3 operations for each trial, an exact count of the trials.
 
     Searched: all k; k = n if the weight is not known.
 
@@ -240,7 +240,7 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Field
         many = "at least half of the samples have errors"
         raise NoEstimate(many if error else "no error: linear algebra does it")
     k = best_size(n, h, 1 - error.zero)
-    trials = lucky_bits(parameters, k, SPARE, setting.success)
+    trials = lucky_bits(parameters, k, SPARE_SAMPLES, setting.success)
     if trials == math.inf:
         raise NoEstimate(f"too few of {parameters.samples} samples have no error")
     return {
@@ -248,7 +248,7 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Field
         "mem": 2 * log2(k),
         "repetitions": trials,
         "d": k,
-        "sample_bits": log2(k + SPARE + parameters.single(setting.success)),
+        "sample_bits": log2(k + SPARE_SAMPLES + parameters.single(setting.success)),
         "search": "exhaustive over k",
         "note": f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the "
         "samples are the least: trials draw from a pool of some thousand",
@@ -256,11 +256,12 @@ def restricted_elimination(parameters: LweParameters, setting: Setting) -> Field
 
 
 def lucky_bits(parameters: LweParameters, k: int, spare: int, success: float) -> float:
-    """Compute log2 of the trials until k places hold the weight, and k + spare rows have no error.
+    """Compute log2 of the trials until k coordinates have the weight and k + spare rows no error.
 
-    Trials draw from all rows there are. If Z of them have no error, one is lucky with probability
-    C(Z, k + spare)/C(rows, k + spare). What many trials achieve is averaged over Z: that rises with
-    the rows, up to what fresh rows achieve. It is infinite if too few rows have no error.
+    Trials draw from all available rows. If Z of them have no error, the rows of a trial have none
+    with probability C(Z, k + spare)/C(rows, k + spare). The success of many trials is averaged over
+    Z, and approaches that of fresh rows as rows increase. The result is infinite if too few rows
+    have no error.
 
     >>> from hardness.lwe.parameters import parse_parameters
     >>> lone = "lwe:n=2,q=97,error=[0:0.9,1:0.1],secret=ternary"
@@ -272,13 +273,13 @@ def lucky_bits(parameters: LweParameters, k: int, spare: int, success: float) ->
     h = parameters.secret.weight or 0
     ln_places = float(log_binomial(k, h) - log_binomial(parameters.n, h))
     if rows is None or law.weight is not None:
-        none = np.full(count, law.zero)
-        if rows is not None and law.weight is not None:  # so many errors among all rows
+        no_error = np.full(count, law.zero)
+        if rows is not None and law.weight is not None:  # a fixed number of errors among all rows
             i = np.arange(float(count))
-            none = np.maximum(0.0, 1 - law.weight / np.maximum(rows - i, 1.0))
-        if not none.all():
+            no_error = np.maximum(0.0, 1 - law.weight / np.maximum(rows - i, 1.0))
+        if not no_error.all():
             return math.inf
-        return float(log_repetitions(ln_places + np.log(none).sum(), success))
+        return float(log_repetitions(ln_places + np.log(no_error).sum(), success))
     rows = min(rows, _MOST_ROWS)
     mean, wide = rows * law.zero, _WIDE * math.sqrt(rows * law.zero * (1 - law.zero)) + _WIDE
     z = np.arange(max(count, math.floor(mean - wide)), min(rows, math.ceil(mean + wide)) + 1)
@@ -286,7 +287,7 @@ def lucky_bits(parameters: LweParameters, k: int, spare: int, success: float) ->
     if share.sum() < success:
         return math.inf
     ln_lucky = ln_places + log_binomial(z, count) - log_binomial(rows, count)
-    with np.errstate(divide="ignore"):  # ln of -ln(1 - p), of each trial
+    with np.errstate(divide="ignore"):  # ln of -ln(1 - p) for the probability p of a trial
         exact = np.log(-np.log1p(-np.exp(np.minimum(ln_lucky, -_LEAST))))
     ln_lucky = np.where(ln_lucky > _SMALL, exact, ln_lucky)
 
@@ -304,11 +305,11 @@ def lucky_bits(parameters: LweParameters, k: int, spare: int, success: float) ->
 
 
 def best_size(n: int, h: int, rate: float) -> int:
-    """Find the k in h .. n of the least work; n where the weight h is not known (0)."""
+    """Find the k in h .. n with the least work; n if the weight h is not known (0)."""
     if not h:
         return n
     k = np.arange(h, n + 1)
     growth = np.log(k[1:] / (k[1:] - h))  # C(k, h) = C(k - 1, h) k/(k - h)
     places = np.concatenate([[0.0], np.cumsum(growth)])
-    work = -places - (k + SPARE) * math.log1p(-rate) + 3 * np.log(k)
+    work = -places - (k + SPARE_SAMPLES) * math.log1p(-rate) + 3 * np.log(k)
     return int(k[np.argmin(work)])

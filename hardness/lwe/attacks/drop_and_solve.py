@@ -1,12 +1,13 @@
 """Drop and solve: entries of the secret are guessed, and an attack runs on the others.
 
-Idea: zeta entries at random places of a secret of fixed weight h are taken to be 0, and redrawn
-until they are; of independent entries all values are tried, since nobody knows how many are 0.
+Idea: for a secret of fixed weight h, zeta entries at random places are assumed to be 0, and drawn
+again until they are. For independent entries all values of zeta entries are tried, since the number
+of zeros is not known.
 
-Success: C(n - zeta, h)/C(n, h) a choice, repeated until one is right with probability S; `arora-gb`
-may fail too, and has the root of S, as the choices have.
+Success: a choice is right with probability C(n - zeta, h)/C(n, h), and choices are repeated until
+one is right with probability S. `arora-gb` may fail too, so attack and choices get the root of S.
 
-Cost: the trials times the attack on n - zeta entries; each guess pays for all of it.
+Cost: the number of trials times the whole attack on n - zeta entries.
 
 Searched: zeta; for `usvp` together with its beta.
 
@@ -33,17 +34,17 @@ from hardness.lwe.scan import scan, spread, window
 from hardness.lwe.success import SUCCESS, log_repetitions
 from instances.symmetric import log_binomial
 
-_MOST_VALUES = 128
+_MOST_VALUES = 128  # of an entry that is guessed
 
 
 def ln_zeros(law: Law, n: int, zeta: ArrayLike) -> Array:
-    """Compute ln of the probability that zeta entries at random places are 0, of a fixed weight."""
+    """Compute ln of the probability that zeta entries are 0, for a secret of fixed weight."""
     h = law.weight or 0
     return np.asarray(log_binomial(n - np.asarray(zeta), h) - log_binomial(n, h))
 
 
 def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> Array:
-    """Compute log2 of how often the attack runs behind guesses of zeta entries.
+    """Compute log2 of the number of runs of the attack, one for each guess of zeta entries.
 
     >>> from hardness.lwe.laws import uniform
     >>> law = sparse(uniform(0, 1, q=3329), n=128, weight=10)
@@ -55,11 +56,11 @@ def log_trials(law: Law, n: int, zeta: ArrayLike, success: float = SUCCESS) -> A
     return log_repetitions(ln_zeros(law, n, zeta), success)
 
 
-def without(parameters: LweParameters, zeta: int) -> LweParameters:
-    """Drop entries of the secret that are guessed to be 0; its weight stays.
+def without_zeros(parameters: LweParameters, zeta: int) -> LweParameters:
+    """Return the problem without zeta entries of the secret that are 0; its weight is unchanged.
 
     >>> from hardness.lwe.parameters import parse_parameters
-    >>> rest = without(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
+    >>> rest = without_zeros(parse_parameters("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
     >>> rest.n, rest.secret.weight, rest.secret.zero
     (32, 8, 0.75)
     """
@@ -73,7 +74,7 @@ def without(parameters: LweParameters, zeta: int) -> LweParameters:
 
 @attack("guess+usvp", "heuristic model", "ACW19, ADPS16, AGVW17", reduces=True)
 def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate `usvp` behind guesses.
+    """Estimate `usvp` after guesses.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -82,7 +83,7 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> best.beta < usvp(sparse, DEFAULT).beta, best.zeta > 100
     (True, True)
     """
-    whole, n = usvp(parameters, setting), parameters.n
+    unguessed, n = usvp(parameters, setting), parameters.n
     _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
 
@@ -90,22 +91,24 @@ def guess_usvp(parameters: LweParameters, setting: Setting) -> Estimate:
         runs = log_trials(parameters.secret, n, zeta, setting.success)
         return runs + Embedding(parameters, setting.shape, zeta).cost(setting, beta)[0]
 
-    largest = whole.beta or Embedding(parameters).largest()
+    largest = unguessed.beta or Embedding(parameters).largest()
     zeta = np.unique(np.linspace(0, n - few, 24).astype(np.int64))
     point, rop = scan(cost, spread(2, largest, 40, dense=16), zeta)
     near = np.unique(np.linspace(0.8 * point[0], 1.1 * point[0] + 4, 24).astype(np.int64).clip(2))
     some = np.linspace(0.7 * point[1], min(n - few, 1.3 * point[1] + 8), 16).astype(np.int64)
     point, rop = min(((point, rop), scan(cost, near, np.unique(some))), key=lambda best: best[1])
-    if not rop < whole.rank:
-        return behind(whole, parameters, 0, setting)
+    if not rop < unguessed.rank:
+        return with_guesses(unguessed, parameters, 0, setting)
     beta, out = point
     m = int(Embedding(parameters, setting.shape, out).cost(setting, np.array(beta))[1])
-    return behind(usvp_at(without(parameters, out), setting, beta, m), parameters, out, setting)
+    return with_guesses(
+        usvp_at(without_zeros(parameters, out), setting, beta, m), parameters, out, setting
+    )
 
 
 @attack("guess+arora-gb", "heuristic model", "ACW19, AG11, ACFP14, BFS04")
 def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate `arora-gb` behind guesses.
+    """Estimate `arora-gb` after guesses.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
@@ -113,7 +116,7 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
     >>> guess_arora_gb(parse_parameters(spec, samples=512), DEFAULT).rop < 130
     True
     """
-    whole, n = arora_gb(parameters, setting), parameters.n
+    unguessed, n = arora_gb(parameters, setting), parameters.n
     _require_few_values(parameters)
     few = min(n, (parameters.secret.weight or 0) + 1)
     fixed = parameters.secret.weight is not None
@@ -121,20 +124,20 @@ def guess_arora_gb(parameters: LweParameters, setting: Setting) -> Estimate:
 
     @cache
     def rest(zeta: int) -> Estimate:
-        return arora_gb(without(parameters, zeta), root) if zeta else whole
+        return arora_gb(without_zeros(parameters, zeta), root) if zeta else unguessed
 
     def cost(left: Integers) -> Array:
         ranks = np.array([rest(n - int(v)).rank for v in left])
         return log_trials(parameters.secret, n, n - left, root.success) + ranks
 
-    if not whole.applies and whole.reason == rest(n - few).reason:
-        raise NoEstimate(whole.reason)
+    if not unguessed.applies and unguessed.reason == rest(n - few).reason:
+        raise NoEstimate(unguessed.reason)
     (left,), _ = scan(cost, spread(few, n, 14), few=3)
     (left,), rop = scan(cost, window(left, 12, few, n), few=1)
     zeta = n - left
     if not math.isfinite(rop):
         raise NoEstimate(rest(zeta).reason)
-    return behind(rest(zeta), parameters, zeta, root)
+    return with_guesses(rest(zeta), parameters, zeta, root)
 
 
 def _require_few_values(parameters: LweParameters) -> None:
@@ -145,15 +148,17 @@ def _require_few_values(parameters: LweParameters) -> None:
         raise NoEstimate(wide)
 
 
-def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting) -> Estimate:
-    """Put an attack on the other entries behind a guess of zeta of them.
+def with_guesses(
+    rest: Estimate, parameters: LweParameters, zeta: int, setting: Setting
+) -> Estimate:
+    """Return the estimate of guesses of zeta entries, given that of the attack on the others.
 
-    Raises NoEstimate if nearly all secrets are tried.
+    Raises NoEstimate if the guesses amount to trying nearly all secrets.
 
     >>> from hardness.lwe.models import DEFAULT
     >>> from hardness.lwe.parameters import parse_parameters
     >>> toy = parse_parameters("lwe:n=128,q=251,sigma=3,secret=binary,h=4")
-    >>> guess = behind(usvp_at(without(toy, 78), DEFAULT, 2, 35), toy, 78, DEFAULT)
+    >>> guess = with_guesses(usvp_at(without_zeros(toy, 78), DEFAULT, 2, 35), toy, 78, DEFAULT)
     >>> guess.name, guess.d, round(guess.repetitions, 1)
     ('guess+usvp', 86, 7.7)
     """
@@ -162,18 +167,18 @@ def behind(rest: Estimate, parameters: LweParameters, zeta: int, setting: Settin
     if not rest.applies:
         return rest
     runs = float(log_trials(law, parameters.n, zeta, setting.success))
-    every = law.weight is None
-    if every and zeta and rest.rank + runs >= parameters.size_bits:
+    all_values = law.weight is None  # else zeros are guessed
+    if all_values and zeta and rest.rank + runs >= parameters.size_bits:
         raise NoEstimate("it tries nearly all secrets, at more than brute-force does")
-    how = f"all 2^{runs:.1f} values" if every and zeta else "zeros"
-    draws = 0.0 if every else runs
-    note = f"{zeta} coordinates guessed, {how} at 2^{draws:.1f} choices of places"
+    guessed = f"all 2^{runs:.1f} values" if all_values and zeta else "zeros"
+    draws = 0.0 if all_values else runs
+    note = f"{zeta} coordinates guessed, {guessed} at 2^{draws:.1f} choices of places"
     return rest.changed(
         rop=rest.rank + runs,
         zeta=zeta,
-        space=runs if every else 0.0,
+        space=runs if all_values else 0.0,
         repetitions=draws,
-        prob=1.0 if every else math.exp(float(ln_zeros(law, parameters.n, zeta))),
+        prob=1.0 if all_values else math.exp(float(ln_zeros(law, parameters.n, zeta))),
         sample_bits=max(rest.sample_bits or 0.0, log2(parameters.unique)),
         search=f"scan of zeta; {rest.search}",
         note="; ".join(part for part in (note, rest.note) if part),

@@ -1,17 +1,18 @@
 """The primal attack: secret and errors as the unique shortest vector of a lattice.
 
-Idea: Kannan's embedding makes (e, nu s', sigma_e) short: errors of m samples, entries of the secret
-scaled by nu = sigma_e/sigma_s [BG14], a last coordinate. n - kept further samples are spent on
-entries of the secret that are wider than errors [ACPS09]. The lattice has dimension d = m + n + 1
-and volume q^m nu^kept sigma_e; BKZ-beta finds the vector.
+Idea: Kannan's embedding has the short vector (e, nu s', sigma_e): errors of m samples, entries of
+the secret scaled by nu = sigma_e/sigma_s [BG14], and a last coordinate. If the secret is wider than
+the errors, n - kept further samples are spent to replace its entries by errors [ACPS09]. The
+lattice has dimension d = m + n + 1 and volume q^m nu^kept sigma_e. BKZ-beta finds the vector.
 
-Success: its projection on the last block is shorter than the vector that would stand there, under
-the geometric series assumption sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
+Success: its projection on the last block is shorter than the Gram-Schmidt vector there. Under the
+geometric series assumption this is sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
 
 Cost: BKZ-beta in dimension d.
 
-Searched: beta; m is the least that succeeds, by halving up to its best value, d^2 ln delta = b with
-ln Vol = a d - b; models whose enumeration is cheaper from d > 3/2 beta on try that d too.
+Searched: beta, and the least m that succeeds, by bisection up to the best m. That is d^2 ln delta =
+b with ln Vol = a d - b. If enumeration is cheaper for d > 3/2 beta in the model, this d is tried
+too.
 
 Heuristics: the shape of reduced bases, and that the projection has its expected length.
 
@@ -39,19 +40,19 @@ from hardness.lwe.record import Estimate, Fields, NoEstimate, attack
 from hardness.lwe.scan import scan, spread
 
 SMALL = "blocks too small for the vector to stand out"
-_ALL_BELOW = 512  # block sizes that are all tried
+_ALL_BELOW = 512  # all block sizes up to it are tried
 _ROUNDING = 1e-9
-_UNLIMITED = 1 << 40  # samples
+_UNLIMITED = 1 << 40  # samples, if any number is available
 
 
 class Embedding:
-    """The lattices of a problem without zeta entries of the secret, a number or an array of them.
+    """The lattices of a problem without zeta entries of the secret.
 
-    Block sizes beta and samples m are arrays that broadcast with zeta.
+    zeta, block sizes beta and samples m are numbers or arrays, which broadcast.
     """
 
     def __init__(self, parameters: LweParameters, shape: str = "gsa", zeta: ArrayLike = 0) -> None:
-        """Read off what the lattices depend on."""
+        """Take from the parameters what all lattices have."""
         assert parameters.error is not None
         self.shape, self.ln_q, self.limit = shape, parameters.ln_q, parameters.rows
         self.n = parameters.n - np.asarray(zeta, np.int64)
@@ -59,7 +60,7 @@ class Embedding:
         self.ln_scale = self.ln_error - parameters.secret.ln_deviation_without(parameters.n, zeta)
 
     def kept(self, m: ArrayLike) -> Integers:
-        """Count the entries of the secret that stay beside m samples: for the most volume."""
+        """Return how many entries of the secret are kept with m samples, for the largest volume."""
         rest = 0 if self.limit is None else np.clip(np.add(m, self.n) - self.limit, 0, self.n)
         return np.where(self.ln_scale >= 0, self.n, rest)
 
@@ -71,21 +72,23 @@ class Embedding:
         return Lattice(m=m, tail=tail, ln_q=self.ln_q, ln_tail=(scaled + self.ln_error) / tail)
 
     def margin(self, beta: ArrayLike, m: ArrayLike) -> Array:
-        """Compute ln of what stands at the last block over the projection; 0 and more succeeds.
+        """Compute ln of the Gram-Schmidt norm at the last block over the projection's length.
 
-        If a tail that stays as it was stands there, it is minus infinity.
+        The attack succeeds if it is at least 0. It is minus infinity if the last block is in a tail
+        that the reduction does not change.
         """
         lattice = self.lattice(m)
-        stands = log_norm(self.shape, lattice, beta, np.subtract(beta, 1))
-        margin = stands - np.log(beta) / 2 - self.ln_error
-        flat = (self.shape != "gsa") & (stands <= np.add(lattice.ln_tail, _ROUNDING))
+        norm = log_norm(self.shape, lattice, beta, np.subtract(beta, 1))
+        margin = norm - np.log(beta) / 2 - self.ln_error
+        flat = (self.shape != "gsa") & (norm <= np.add(lattice.ln_tail, _ROUNDING))
         return np.where(flat, -np.inf, margin)
 
     def fewest(self, beta: ArrayLike) -> Array:
-        """Find the least m that block sizes succeed with; infinity if none does.
+        """Find the least m with which each block size succeeds; infinity if there is none.
 
-        Under the GSA d times the margin is concave in m, up to where entries begin to be kept and
-        from there on: each part is halved below its top. With a head that stays, more never hurt.
+        Under the GSA, d times the margin is concave in m on two ranges, before and after the m from
+        which entries are kept. Each range is bisected below its maximum. If the head is clipped,
+        more samples never lower the margin.
         """
         limit = _UNLIMITED if self.limit is None else self.limit
         low = np.maximum(1, np.asarray(beta, np.int64) - self.n - 1)
@@ -113,7 +116,7 @@ class Embedding:
         return best
 
     def cost(self, setting: Setting, beta: Integers) -> tuple[Array, Array]:
-        """Compute log2 of the least operations for block sizes, and the m of that."""
+        """Compute log2 of the least operations for each block size, with their m."""
         few = self.fewest(beta)
         able = np.isfinite(few)
         roomy = np.maximum(np.where(able, few, 1), roomy_dimension(beta) - self.n - 1)
@@ -127,7 +130,7 @@ class Embedding:
         return np.minimum(*costs), np.where(costs[1] < costs[0], roomy, few)
 
     def largest(self) -> int:
-        """Bound the block sizes that are of use."""
+        """Return a bound on useful block sizes."""
         return (
             int(np.max(self.n)) + 1 + (1 << 22 if self.limit is None else min(self.limit, 1 << 22))
         )
@@ -136,7 +139,10 @@ class Embedding:
 def _halved(
     succeeds: Callable[[Integers], Array], low: Integers, high: Integers, able: Array
 ) -> Integers:
-    """Find the first m that succeeds between low, which does not, and high, which does."""
+    """Find the least m that succeeds by bisection; low fails, and high succeeds.
+
+    able: where high succeeds; elsewhere nothing is searched.
+    """
     low, high = np.broadcast_arrays(low, high)
     while (open_ := able & (high - low > 1)).any():
         middle = np.maximum((low + high) // 2, 1)
@@ -147,7 +153,7 @@ def _halved(
 
 @attack("usvp", "heuristic model", "ADPS16, AGVW17", reduces=True)
 def usvp(parameters: LweParameters, setting: Setting) -> Estimate:
-    """Estimate the attack at its least cost.
+    """Estimate the attack at its cheapest block size.
 
     >>> from hardness.lwe.models import ROUGH
     >>> from hardness.lwe.sets import resolve_instance

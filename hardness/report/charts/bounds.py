@@ -1,7 +1,7 @@
-"""Figures of lower bounds: correlations, SDA from below.
+"""Figures of lower bounds: correlations, and lower bounds on SDA.
 
-Symmetric families are drawn by overlaps, exactly; listed members, as functions of
-a file, layers and factors of labels, by their Gram matrix.
+Families of hidden sets are computed exactly from overlaps. Listed members, such as functions of a
+file, layers and factors of labels, are computed from their Gram matrix.
 """
 
 import math
@@ -22,7 +22,7 @@ from hardness.bounds.gram import of_members, sampled
 from hardness.bounds.hidden_sets import dimensions
 from hardness.bounds.listed import enough_members, problem_of
 from hardness.bounds.members import Members
-from hardness.report.style import COLOURS, Data, captioned, panels, shown, styled
+from hardness.report.style import COLOURS, Data, captioned, legible_name, panels, styled
 from hardness.runs.names import brief_spec
 from instances.errors import UsageError
 from instances.family import Family
@@ -30,14 +30,14 @@ from instances.numbers import write
 from instances.sets import Symmetric
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
-_SMALL = 0.01  # a share that would not be seen beside others
-_BARS = 61  # of a histogram, where there are more different correlations
-_SAMPLES, _CONFIDENCE = 200_000, 0.99  # where correlations are sampled
+_SMALL = 0.01  # a fraction too small to be seen on a linear axis
+_BARS = 61  # of the histogram, if there are more different correlations
+_SAMPLES, _CONFIDENCE = 200_000, 0.99  # if correlations are sampled
 
 
 @dataclass(frozen=True)
 class _Symmetric:
-    """The rows of hidden sets."""
+    """Computes the rows of a family of hidden sets."""
 
     family: Family
 
@@ -56,7 +56,7 @@ class _Symmetric:
 
     def correlations(self) -> Data:
         scheme, m = self._scheme, self._scheme.problem.m
-        others = max(1, scheme.size - 1)  # different from one member
+        others = max(1, scheme.size - 1)  # members other than a given one
         rows = [
             {
                 "overlap": t,
@@ -68,13 +68,13 @@ class _Symmetric:
         return {"rows": rows}
 
     def sda(self) -> list[Data]:
-        found = dimensions(self._sets, GAMMAS)
-        return [_row(gamma, least) for gamma, least in zip(GAMMAS, found, strict=True)]
+        bounds = dimensions(self._sets, GAMMAS)
+        return [_row(gamma, lower) for gamma, lower in zip(GAMMAS, bounds, strict=True)]
 
 
 @dataclass(frozen=True)
 class _Listed:
-    """The rows of listed members."""
+    """Computes the rows of listed members."""
 
     family: Members
 
@@ -104,7 +104,7 @@ class _Listed:
         }
 
     def sda(self) -> list[Data]:
-        """Each by the theorem of the checker."""
+        """Compute each row by the theorem of the checker."""
         problem = read_problem(problem_of(self.family)[2])
         (members, known, _), rows = products(problem), []
         if problem.levels != 2:
@@ -122,40 +122,40 @@ def _row(gamma: Fraction, lower: int) -> Data:
     return {"gamma": str(gamma), "lower": write(lower, ratio=True)}
 
 
-def _posed(source: Family | Members) -> _Symmetric | _Listed:
+def _source_of_rows(source: Family | Members) -> _Symmetric | _Listed:
     return _Listed(source) if isinstance(source, Members) else _Symmetric(source)
 
 
 def correlations_rows(source: Family | Members) -> Data:
-    """Give the normalised correlation of two different members, and which share of pairs has it.
+    """Make rows of normalised correlations, each with the fraction of pairs of members.
 
-    By the overlap of hidden sets, exact; of listed members by its value, where there are many in
-    bins of equal width: over all points where these are few, else sampled, each within `radius` at
-    once with the `confidence`.
+    For hidden sets there is an exact row for each overlap. For listed members there is a row for
+    each value, or for each bin if there are many. These are exact if there are few points.
+    Otherwise they are sampled, and all within `radius` at once with the `confidence`.
 
     >>> from instances import parse
-    >>> found = correlations_rows(parse("profile:g=majority,d=8,m=3"))["rows"]
-    >>> [row["correlation"] for row in found]
+    >>> rows = correlations_rows(parse("profile:g=majority,d=8,m=3"))["rows"]
+    >>> [row["correlation"] for row in rows]
     [0.0, 0.25, 0.5]
     """
-    posed = _posed(source)
-    return {**posed.about, **posed.correlations()}
+    members = _source_of_rows(source)
+    return {**members.about, **members.correlations()}
 
 
 def sda_rows(source: Family | Members) -> Data:
-    """Give the lower end of SDA over all subsets by gamma, as text.
+    """Make rows of the certified lower bound on SDA over all subsets, as text, by gamma.
 
-    Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
+    Raises UsageError for listed members with values other than -1 and +1.
     """
-    posed = _posed(source)
-    return {**posed.about, "rows": posed.sda()}
+    members = _source_of_rows(source)
+    return {**members.about, "rows": members.sda()}
 
 
 @styled
 def correlations(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw how often each correlation of two members occurs."""
+    """Draw the fraction of pairs of members with each correlation."""
     shares: dict[float, float] = {}
-    for row in data["rows"]:  # of several overlaps
+    for row in data["rows"]:  # several overlaps may have the same correlation
         shares[row["correlation"]] = shares.get(row["correlation"], 0.0) + row["share"]
     least = min((share for share in shares.values() if share), default=1.0)
     apart = float(np.diff(sorted(shares)).min(initial=0.05))
@@ -169,7 +169,9 @@ def correlations(data: Data, *, ax: Any = None, width: float | None = None) -> F
     if least < _SMALL:
         panel.set_yscale("log")
         panel.set_ylim(least / 2, 1.5)
-    caption = f"Correlations of two different members of {shown(brief_spec(data['spec']), 80)}."
+    caption = (
+        f"Correlations of two different members of {legible_name(brief_spec(data['spec']), 80)}."
+    )
     if chance := data.get("confidence"):
         within = (
             f"Sampled: all within {data.get('radius', 0):.2g} at once, with confidence {chance:.0%}"
@@ -180,7 +182,7 @@ def correlations(data: Data, *, ax: Any = None, width: float | None = None) -> F
 
 @styled
 def sda(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw the lower end of SDA against gamma, from the first that is not 0 on."""
+    """Draw the lower bound on SDA against gamma, from the first that is not 0."""
     points: list[tuple[float, float]] = []
     for row in data["rows"]:
         exponent = _log10(int(row["lower"]))
@@ -202,14 +204,14 @@ def sda(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     none = " Not drawn where it is 0." if len(points) < len(data["rows"]) else ""
     caption = [
         "Statistical dimension with average correlation (SDA) of",
-        f"{shown(brief_spec(data['spec']), 80)},",
+        f"{legible_name(brief_spec(data['spec']), 80)},",
         "over all subsets of members: certified lower end." + none,
     ]
     return captioned(figure, caption, data)
 
 
 def _log10(value: Any) -> float | None:
-    """log10 of a number of any size; None for 0."""
+    """Return log10 of an integer or fraction of any size; None for 0."""
     if value <= 0:
         return None
     exact = Fraction(value)

@@ -1,4 +1,4 @@
-"""Figures of what runs cost: growth with the size, attacks beside estimates."""
+"""Figures of the costs of runs: growth with size, and attacks compared with estimates."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from hardness.lwe.parameters import parameters_of
 from hardness.report.charts.runs import CERTIFIED, TITLES, bound_points, head
 from hardness.report.comparison import short_name
 from hardness.report.style import (
-    BOUND,
+    BOUND_COLOUR,
     Data,
     Look,
     captioned,
@@ -20,8 +20,8 @@ from hardness.report.style import (
     dodge,
     entry,
     legend_below,
+    legible_name,
     panels,
-    shown,
     size_axis,
     style_of,
     styled,
@@ -34,7 +34,7 @@ from instances.numbers import outward, write
 from instances.spec import parse_stored
 
 _POINTS = 33  # of a fitted line
-_LEARNER = {  # that runs what an estimate is about: both have one colour
+_LEARNER = {  # the learner that runs the attack of an estimate: both have the same colour
     "bkw": "bkw",
     "brute-force": "bruteforce",
     "linear-algebra": "modlinear",
@@ -45,27 +45,27 @@ _LEARNER = {  # that runs what an estimate is about: both have one colour
 
 
 def scaling_rows(comparison: Comparison) -> Data:
-    """Give what all runs cost, the fitted laws and certified numbers; raises UsageError.
+    """Make rows of the costs of all runs, of fitted laws, and of certified numbers and their laws.
 
-    Rows are of the kind run, with whether its size is fitted; law, of a learner and cost: exponent
-    with its interval, log of the constant, or why there is no fit; certified; and certified law.
-    There must be a size above 0.
+    A row of kind "run" tells whether its size is fitted. A row of kind "law" has for a learner and
+    a cost the exponent with its interval and the constant, or why there is no fit. Other kinds are
+    "certified" and "certified law". Raises UsageError if no size is above 0.
     """
     above = [value for value in comparison.values if value > 0]
     if not above:
         raise UsageError(
             f"no {comparison.parameter} above 0 in these results: a log axis needs one"
         )
-    found = comparison.scaling
-    beside = {fit.beside: fit.cost for fit in found.fits if fit.beside}
+    scaling = comparison.scaling
+    cost_of = {fit.beside: fit.cost for fit in scaling.fits if fit.beside}
     rows: list[Data] = []
-    for fit in found.fits:
-        of: Data = {"learner": short_name(comparison, fit.learner), "cost": fit.cost}
+    for fit in scaling.fits:
+        subject: Data = {"learner": short_name(comparison, fit.learner), "cost": fit.cost}
         law = fit.law
         rows += [
             {
                 "kind": "run",
-                **of,
+                **subject,
                 "place": float(value),
                 "amount": float(run.used(fit.cost)),
                 "fitted": value in fit.values,
@@ -76,7 +76,7 @@ def scaling_rows(comparison: Comparison) -> Data:
         rows.append(
             {
                 "kind": "law",
-                **of,
+                **subject,
                 "exponent": law and law.exponent,
                 "low": law and law.low,
                 "high": law and law.high,
@@ -84,25 +84,24 @@ def scaling_rows(comparison: Comparison) -> Data:
                 "no_fit": fit.no_fit,
             }
         )
-    for one in found.certified:
-        if one.quantity in beside:
-            own: Data = {"cost": beside[one.quantity], "quantity": one.quantity}
-            every = comparison.bounds(one.quantity)
-            values = dict(zip(comparison.values, every, strict=True))
+    for growth in scaling.certified:
+        if growth.quantity in cost_of:
+            subject = {"cost": cost_of[growth.quantity], "quantity": growth.quantity}
+            bounds = dict(zip(comparison.values, comparison.bounds(growth.quantity), strict=True))
             rows += [
-                {"kind": CERTIFIED, **own, "place": float(v), "value": str(values[v])}
-                for v in one.values
+                {"kind": CERTIFIED, **subject, "place": float(v), "value": str(bounds[v])}
+                for v in growth.values
             ]
-            rows.append({"kind": "certified law", **own, "exponent": one.exponent})
+            rows.append({"kind": "certified law", **subject, "exponent": growth.exponent})
     return {**head(comparison, above), "rows": rows}
 
 
 @styled
 def scaling(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw costs of all runs, the fitted laws with the interval of the exponent, what is certified.
+    """Draw costs of all runs, fitted laws with a band, and certified numbers, over log axes.
 
-    Filled marks are of sizes with every seed solved, and are fitted; hollow ones are not. The
-    band is what the interval of the exponent allows about the middle of the fitted sizes.
+    Filled marks are at fitted sizes, where every seed solved, and hollow marks at other sizes. The
+    band shows the interval of the exponent, with all lines through the middle of the fitted sizes.
     """
     rows = data["rows"]
     runs = [row for row in rows if row["kind"] == "run" and row["amount"] > 0]
@@ -118,7 +117,7 @@ def scaling(data: Data, *, ax: Any = None, width: float | None = None) -> Figure
         size_axis(panel, data["places"], data["parameter"], log=True)
         if bounds:
             x, y = zip(*bounds, strict=True)
-            panel.plot(x, y, "--", color=BOUND, linewidth=1.6, label=CERTIFIED)
+            panel.plot(x, y, "--", color=BOUND_COLOUR, linewidth=1.6, label=CERTIFIED)
         laws = {row["learner"]: row for row in rows if row["kind"] == "law" and row["cost"] == cost}
         for place, (name, look) in enumerate(looks.items()):
             shift = dodge(panel, place, len(looks))
@@ -131,15 +130,15 @@ def scaling(data: Data, *, ax: Any = None, width: float | None = None) -> Figure
                     panel.plot(x, y, **look.point, markerfacecolor=face, transform=shift)
             if name in laws:
                 _draw_law(panel, laws[name], own, look)
-    handles = [entry(shown(name), look) for name, look in looks.items()]
+    handles = [entry(legible_name(name), look) for name, look in looks.items()]
     if any(bound_points(rows, cost) for cost in costs):
-        handles.append(entry("certified", Look(colour=BOUND, marker="", line="--")))
+        handles.append(entry("certified", Look(colour=BOUND_COLOUR, marker="", line="--")))
     legend_below(figure, axes, handles)
     return captioned(figure, _scaling_caption(data, costs), data)
 
 
 def _draw_law(ax: Axes, law: Data, runs: list[Data], look: Look) -> None:
-    """Draw a power law over the sizes that it is fitted to, with what its interval allows."""
+    """Draw a power law over the sizes that it is fitted to, with the band of its interval."""
     fitted = sorted({row["place"] for row in runs if row["fitted"]})
     if law["exponent"] is None or not fitted:
         return
@@ -154,14 +153,14 @@ def _draw_law(ax: Axes, law: Data, runs: list[Data], look: Look) -> None:
 
 
 def _scaling_caption(data: Data, costs: Sequence[str]) -> Iterable[str]:
-    rows, parameter = data["rows"], shown(data["parameter"])
-    yield f"Growth of costs on {shown(data['spec'], 80)}, {data['seeds']} seeds."
+    rows, parameter = data["rows"], legible_name(data["parameter"])
+    yield f"Growth of costs on {legible_name(data['spec'], 80)}, {data['seeds']} seeds."
     yield "Filled marks: sizes with every seed solved, which are fitted; hollow: other sizes."
     yield "Lines: power laws over the fitted sizes, with 95 % intervals;"
     yield "they say nothing of larger sizes."
     for cost in costs:
         laws = [
-            f"{shown(row['learner'], 24)} {_law(row, parameter)}"
+            f"{legible_name(row['learner'], 24)} {_law(row, parameter)}"
             for row in rows
             if row["kind"] == "law" and row["cost"] == cost
         ]
@@ -183,9 +182,9 @@ def _law(row: Data, parameter: str) -> str:
 
 
 def attacks_rows(comparison: Comparison) -> Data:
-    """Give the seconds of every learner and the estimated bits of every attack, by size.
+    """Make rows of the seconds of each learner and the estimated bits of each attack, by size.
 
-    Rows are of the kind measured, of a learner at a size, or estimated, of an attack at a size.
+    The kind of a row is "measured" for a learner, and "estimated" for an attack.
     """
     measured = [
         {
@@ -199,19 +198,19 @@ def attacks_rows(comparison: Comparison) -> Data:
         for cell in comparison.cells
     ]
     estimated = [
-        {"kind": "estimated", "attack": found.name, "value": write(value), "bits": found.rop}
+        {"kind": "estimated", "attack": estimate.name, "value": write(value), "bits": estimate.rop}
         for value, spec in zip(comparison.values, comparison.specs, strict=True)
-        for found in estimate_all(
+        for estimate in estimate_all(
             parameters_of(parse_stored(spec)), spec, only=tuple(_LEARNER)
         ).estimates
-        if found.rop is not None
+        if estimate.rop is not None
     ]
     return {**head(comparison), "rows": measured + estimated}
 
 
 @styled
 def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw seconds that were measured, hollow where not solved, beside operations estimated."""
+    """Draw measured seconds, hollow if most runs failed, and estimated operations: two panels."""
     measured = [row for row in data["rows"] if row["kind"] == "measured"]
     estimated = [row for row in data["rows"] if row["kind"] == "estimated"]
     looks = styles_of(row["learner"] for row in measured)
@@ -224,22 +223,22 @@ def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure
     for panel in (left, right):
         size_axis(panel, data["places"], data["parameter"])
     for name, look in looks.items():
-        own = [row for row in measured if row["learner"] == name and row["seconds"] > 0]
-        x, y = [places[row["value"]] for row in own], [row["seconds"] for row in own]
-        left.plot(x, y, look.line, color=look.colour, label=shown(name))
-        for most in (True, False):
-            some = [row for row in own if (2 * row["solved"] > row["runs"]) is most]
-            x, y = [places[row["value"]] for row in some], [row["seconds"] for row in some]
-            left.plot(x, y, **look.point, markerfacecolor=look.colour if most else "none")
+        of_name = [row for row in measured if row["learner"] == name and row["seconds"] > 0]
+        x, y = [places[row["value"]] for row in of_name], [row["seconds"] for row in of_name]
+        left.plot(x, y, look.line, color=look.colour, label=legible_name(name))
+        for solved in (True, False):
+            marked = [row for row in of_name if (2 * row["solved"] > row["runs"]) is solved]
+            x, y = [places[row["value"]] for row in marked], [row["seconds"] for row in marked]
+            left.plot(x, y, **look.point, markerfacecolor=look.colour if solved else "none")
     for name, look in models.items():
-        own = [row for row in estimated if row["attack"] == name]
-        x, y = [places[row["value"]] for row in own], [row["bits"] for row in own]
+        of_name = [row for row in estimated if row["attack"] == name]
+        x, y = [places[row["value"]] for row in of_name], [row["bits"] for row in of_name]
         right.plot(x, y, **{**look.point, "linestyle": look.line}, label=name)
-    handles = [entry(shown(name), look) for name, look in looks.items()]
+    handles = [entry(legible_name(name), look) for name, look in looks.items()]
     handles += [entry(f"{name} (estimated)", look) for name, look in models.items()]
     legend_below(figure, [left, right], handles)
     caption = [
-        f"Attacks on {shown(data['spec'], 80)}, {data['seeds']} seeds.",
+        f"Attacks on {legible_name(data['spec'], 80)}, {data['seeds']} seeds.",
         "Measured: seconds that two of three runs stayed within, hollow where at most half of",
         "the runs solved. Estimated: operations by formulas; one colour is one attack.",
     ]
@@ -247,6 +246,6 @@ def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure
 
 
 def _model(attack: str) -> Look:
-    """The look of an estimate: the colour and marker of the learner that runs the attack."""
-    own = style_of(_LEARNER.get(attack, attack))
-    return Look(colour=own.colour, marker=own.marker, line="--")
+    """Return the look of an estimate: that of the learner that runs the attack, with dashes."""
+    look = style_of(_LEARNER.get(attack, attack))
+    return Look(colour=look.colour, marker=look.marker, line="--")

@@ -1,4 +1,4 @@
-"""Figures of in-context regression: losses and steps of linear attention by layers."""
+"""Figures of in-context regression: losses and steps of linear attention by number of layers."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -12,25 +12,25 @@ from matplotlib.ticker import MaxNLocator
 
 from hardness.icl.steps import Exact, Solved
 from hardness.icl.train import Curves
-from hardness.report.icl import CURVES, SHOWN
+from hardness.report.icl import CURVES, MOST_POLYNOMIALS
 from hardness.report.style import INK, Data, captioned, panels, series_look, styled
 from hardness.report.text import count
 from instances.errors import DamagedFile, UsageError
 
 Rows = list[Data]
 Picture = tuple[str, list[str], list[Data]]  # a title, notes and panels with their rows
-_LEVELS = (":", "--", "-.", "-")  # of levels, and of the density that stands below
+_LEVELS = (":", "--", "-.", "-")  # line styles of horizontal levels, in their order
 
 
 def curves_rows(data: Data) -> Data:
-    """Give the losses of `hardness icl curves` by layers; raises UsageError for another study."""
+    """Make rows of the losses of `hardness icl curves`; raises UsageError for another study."""
     return _rows(data, Curves, "icl curves", _curves)
 
 
 def steps_rows(data: Data) -> Data:
-    """Give what `hardness icl steps` solved by panel and series; UsageError for another study.
+    """Make rows of the results of `hardness icl steps`; raises UsageError for another study.
 
-    A row has x and y, or low and high, and a kind, which says how it is drawn.
+    A row has a panel, a series, x and y, or low and high, and a kind, by which it is drawn.
     """
     return _rows(data, Exact, "icl steps", _exact)
 
@@ -49,13 +49,13 @@ def _rows(data: Data, study: Any, kind: str, collect: Callable[[Any], Picture]) 
             f"this results.json is no whole study ({type(error).__name__} {error}): make it again "
             f"with `hardness {kind} --out DIR`"
         ) from error
-    rows = [{"panel": one["title"], **row} for one in parts for row in one.pop("rows")]
+    rows = [{"panel": part["title"], **row} for part in parts for row in part.pop("rows")]
     return {"kind": kind, "title": title, "notes": notes, "panels": parts, "rows": rows}
 
 
 @styled
 def icl_curves(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw the loss against the number of layers, sampled ones with their intervals."""
+    """Draw the loss against the number of layers; sampled losses have intervals."""
     return _draw(data, "Loss of linear attention by the number of layers:", ax, width)
 
 
@@ -67,30 +67,30 @@ def icl_steps(data: Data, *, ax: Any = None, width: float | None = None) -> Figu
 
 def _draw(data: Data, about: str, ax: Any, width: float | None) -> Figure:
     figure, axes = panels(len(data["panels"]), ax=ax, width=width, ratio=0.95, single=5.0)
-    for panel, one in zip(axes, data["panels"], strict=True):
-        rows = [row for row in data["rows"] if row["panel"] == one["title"]]
-        panel.set(title=one["title"], xlabel=one["x"], ylabel=one["y"])
+    for panel, part in zip(axes, data["panels"], strict=True):
+        rows = [row for row in data["rows"] if row["panel"] == part["title"]]
+        panel.set(title=part["title"], xlabel=part["x"], ylabel=part["y"])
         names = list(dict.fromkeys(row["series"] for row in rows))
         straight = [row["series"] for row in rows if row["kind"] in ("level", "density")]
         straight = list(dict.fromkeys(straight))
         for name in names:
-            own = [row for row in rows if row["series"] == name]
+            of_series = [row for row in rows if row["series"] == name]
             if name in straight:
-                _draw_straight(panel, name, own, _LEVELS[straight.index(name) % len(_LEVELS)])
+                _draw_straight(panel, name, of_series, _LEVELS[straight.index(name) % len(_LEVELS)])
             else:
-                _draw_series(panel, name, own, names.index(name) - len(straight))
-        for at in one.get("log", ""):
-            getattr(panel, f"set_{at}scale")("log")
-        for at in one.get("whole", ""):
-            getattr(panel, f"{at}axis").set_major_locator(MaxNLocator(integer=True))
-        for at, ends in one.get("domains", {}).items():
-            getattr(panel, f"set_{at}lim")(ends)
+                _draw_series(panel, name, of_series, names.index(name) - len(straight))
+        for axis in part.get("log", ""):
+            getattr(panel, f"set_{axis}scale")("log")
+        for axis in part.get("whole", ""):
+            getattr(panel, f"{axis}axis").set_major_locator(MaxNLocator(integer=True))
+        for axis, ends in part.get("domains", {}).items():
+            getattr(panel, f"set_{axis}lim")(ends)
         panel.legend(loc="upper left", bbox_to_anchor=(0, -0.22), fontsize=7)
     return captioned(figure, [about, f"{data['title']}.", *(f"{n}." for n in data["notes"])], data)
 
 
 def _draw_straight(ax: Axes, name: str, rows: Rows, line: str) -> None:
-    """Draw a level across, or a density that is filled."""
+    """Draw a horizontal level, or a filled density."""
     if rows[0]["kind"] == "level":
         ax.axhline(rows[0]["y"], color=INK, linestyle=line, label=name)
         return
@@ -99,23 +99,23 @@ def _draw_straight(ax: Axes, name: str, rows: Rows, line: str) -> None:
 
 
 def _draw_series(ax: Axes, name: str, rows: Rows, place: int) -> None:
-    """Draw a series by the kinds of its rows; the first kind stands in the legend."""
+    """Draw a series by the kinds of its rows; only the first kind is in the legend."""
     look = series_look(max(place, 0))
     for kind in dict.fromkeys(row["kind"] for row in rows):
-        own = [row for row in rows if row["kind"] == kind]
+        of_kind = [row for row in rows if row["kind"] == kind]
         label = name if kind == rows[0]["kind"] else None
-        x = [row["x"] for row in own]
-        y = [math.nan if row["y"] is None else row["y"] for row in own]
+        x = [row["x"] for row in of_kind]
+        y = [math.nan if row["y"] is None else row["y"] for row in of_kind]
         if kind == "text":
-            for row in own:
+            for row in of_kind:
                 place_of = (row["x"], row["y"])
                 ax.text(*place_of, row["says"], color=look.colour, fontsize=7, ha="right")
             continue
         marker = "" if kind in ("line", "dotted") else look.marker
         line = {"point": "none", "alone": "none", "dotted": ":"}.get(kind, "-")
         style: Any = {"color": look.colour, "marker": marker, "linestyle": line, "label": label}
-        if "low" in own[0]:
-            ends = np.abs([[row[end] - row["y"] for row in own] for end in ("low", "high")])
+        if "low" in of_kind[0]:
+            ends = np.abs([[row[end] - row["y"] for row in of_kind] for end in ("low", "high")])
             ax.errorbar(x, y, ends, **style)
         else:
             ax.plot(x, y, **style)
@@ -124,7 +124,7 @@ def _draw_series(ax: Axes, name: str, rows: Rows, place: int) -> None:
 def _series(
     name: str, kind: str, x: Iterable[Any] = (), y: Iterable[Any] = (), **ends: Iterable[Any]
 ) -> Rows:
-    """Rows of a series; ends: low and high, or what a text says."""
+    """Make the rows of a series; ends: the columns low and high, or says, the words of a text."""
     columns = {"x": list(x), "y": list(y), **{end: list(values) for end, values in ends.items()}}
     kept = {column: values for column, values in columns.items() if values}
     return [
@@ -138,7 +138,7 @@ def _level(name: str, y: float) -> Rows:
 
 
 def _panel(title: str, x: str, y: str, rows: Rows, **look: Any) -> Data:
-    """A panel: its axes, of which look says what is logarithmic, whole or ends where."""
+    """Make a panel; look: the axes that are logarithmic ("log") or whole, and their "domains"."""
     return {"title": title, "x": x, "y": y, **look, "rows": rows}
 
 
@@ -147,17 +147,17 @@ def _noise(exact: Exact) -> str:
 
 
 def _exact(exact: Exact) -> Picture:
-    """The best residual polynomials over the spectrum, and losses against layers."""
+    """Make the panels of the best residual polynomials, and of losses by layers."""
     heights, edges = np.array(exact.density.heights), np.array(exact.density.edges)
     right = float(edges[1:][heights > 1e-3 * heights.max()].max())
     tall = (heights / heights.max()).tolist()
     low = [0.0] * len(edges)
     rows = _series("mean spectrum (sampled)", "density", edges, low=low, high=[*tall, tall[-1]])
     t = np.linspace(0, right, 300)
-    for one in exact.best[:SHOWN]:
-        values = np.polynomial.polynomial.polyval(t, one.polynomial).tolist()
-        name = count(len(one.steps), "layer")
-        roots = [1 / a for a in one.steps if 1 / a <= right] if one.real else []
+    for best in exact.best[:MOST_POLYNOMIALS]:
+        values = np.polynomial.polynomial.polyval(t, best.polynomial).tolist()
+        name = count(len(best.steps), "layer")
+        roots = [1 / a for a in best.steps if 1 / a <= right] if best.real else []
         rows += _series(name, "line", t.tolist(), [v if v <= 1.01 else None for v in values])
         rows += _series(name, "point", roots, [0] * len(roots))
     polynomials = _panel(
@@ -198,7 +198,7 @@ def _layers(exact: Exact) -> Data:
 
 
 def _curves(curves: Curves) -> Picture:
-    """The loss against the number of layers, sampled ones with intervals of 99 %."""
+    """Make the panel of losses by layers; sampled losses have 99 % intervals."""
     rows, losses = [], [point.loss for point in curves.points]
     top = 2 * max(losses)
     for name in CURVES:
@@ -208,15 +208,15 @@ def _curves(curves: Curves) -> Picture:
         if points and not ends:
             rows += _series(f"{name}, exact", "curve", x, y)
             continue
-        said = f"{name}, fresh samples"
+        series = f"{name}, fresh samples"
         low, high = ([end[side] for end in ends] for side in (0, 1))
-        rows += _series(said, "alone", x, y, low=low, high=high)
+        rows += _series(series, "alone", x, y, low=low, high=high)
         for p in points:
             if p.rare and p.rare.value > 2 * p.loss:
                 place = min(p.rare.value, max(top / 400, 3 * p.loss))  # above its point
                 top = max(top, 4 * place)
                 words = [f"rare prompts: {p.rare.value:.1g}"]
-                rows += _series(said, "text", [p.layers], [place], says=words)
+                rows += _series(series, "text", [p.layers], [place], says=words)
     chart = _panel(
         "Loss of linear attention by layers",
         "number of layers",

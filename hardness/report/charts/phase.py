@@ -1,4 +1,4 @@
-"""The phase diagram: where each learner solves, over two parameters, beside what is certified."""
+"""The phase diagram: where each learner solves, over two parameters, with certified bounds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from hardness.bounds import Certificate
 from hardness.bounds.quantities import vacuous
 from hardness.report.charts.runs import CERTIFIED
-from hardness.report.style import Data, captioned, legend_below, panels, shown, styled
+from hardness.report.style import Data, captioned, legend_below, legible_name, panels, styled
 from hardness.runs.certified import certificate_of, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
@@ -23,30 +23,29 @@ from hardness.runs.run import Run
 from instances import numbers
 from instances.numbers import brief, write
 
-SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
-QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
-PANELS = 6  # learners of a figure
-_BOUND = "#B0590A"
-_ROOM = 0.28  # inches across that a cell needs for its numbers
-# The certified line, by whether it is about the learner.
-_ASKS: dict[bool, Any] = {True: "-", False: "--"}
+SHARE = Fraction(2, 3)  # of the runs that must solve: the success probability of the bounds
+QUERIES = 10**6  # assumed budget of queries, if neither the runs nor the bounds give one
+PANELS = 6  # most learners of a figure
+_BOUND_COLOUR = "#B0590A"
+_LEAST_CELL = 0.28  # inches: least width of a cell with numbers
+# The style of the certified line, by whether the bound applies to the learner.
+_LINE_STYLES: dict[bool, Any] = {True: "-", False: "--"}
 
 
 def phase_rows(plane: Plane) -> Data:
-    """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
+    """Make the data of the phase diagram of a plane of runs, for its first `PANELS` learners.
 
-    A row of the kind cell is of a learner on a spec. A cell is solved if at least `SHARE` of its
-    runs solved, and partly solved if some did. Runs that the machine ended, or that could not run,
-    count as not solved. A row of the kind certified is of a spec: the exact number of
-    queries that a statistical-query learner must be allowed, as text. It is null if no number is
-    enough; without a bound there is no row. query_budget: the budget of the runs, or `assumed` if
-    none is known.
+    A row of kind "cell" is of a learner on a spec. A cell is solved if at least `SHARE` of its runs
+    solved, and partly solved if some did. Runs that the machine ended, or that could not run, count
+    as not solved. A row of kind "certified" is of a spec: the number of queries that a
+    statistical-query learner needs, as text, or null if no number suffices. Without a bound there
+    is no row. query_budget: the budget of the runs, or `assumed` if they have none.
     """
     specs = tuple(plane.specs.values())
     terms = terms_of(plane.tau)
-    found = {spec: certificate_of(spec, terms) for spec in specs}
-    known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
-    quantity = query_bound(list(known.values()))
+    results = {spec: certificate_of(spec, terms) for spec in specs}
+    certificates = {spec: made for spec, made in results.items() if isinstance(made, Certificate)}
+    quantity = query_bound(list(certificates.values()))
     runs: dict[tuple[str, str], list[Run]] = {}
     for run in plane.rows:
         runs.setdefault((run.learner, run.spec), []).append(run)
@@ -63,19 +62,19 @@ def phase_rows(plane: Plane) -> Data:
         "risk": str(terms.risk),
         "success": str(terms.success),
         "quantity": quantity,
-        "uncertified": _uncertified(found.values(), quantity),
+        "uncertified": _uncertified(results.values(), quantity),
         "rows": [
             {"kind": CERTIFIED, "x": x, "y": y, "queries": None if n is None else write(n)}
             for (x, y), spec in places
-            if quantity and spec in known
-            for n in [number(known[spec], quantity, terms.success)]
+            if quantity and spec in certificates
+            for n in [number(certificates[spec], quantity, terms.success)]
         ],
     }
     queries = plane.rows[0].budget.queries
-    data["query_budget"] = queries or assumed(needed(data).values())
+    data["query_budget"] = queries or assumed(certified_queries(data).values())
     data["budget_given"] = queries is not None
     data["rows"] += [
-        {"kind": "cell", "learner": short(name), "asks": asks(name), "x": x, "y": y, **cell}
+        {"kind": "cell", "learner": short(name), "asks": only_queries(name), "x": x, "y": y, **cell}
         for name in plane.learners[:PANELS]
         for (x, y), spec in places
         if (cell := cell_of(runs.get((name, spec), []), spec))
@@ -83,10 +82,10 @@ def phase_rows(plane: Plane) -> Data:
     return data
 
 
-def asks(learner: str) -> bool:
-    """Return whether a learner is known to ask statistical queries alone: those here say so.
+def only_queries(learner: str) -> bool:
+    """Return whether a learner is built in and asks only statistical queries.
 
-    >>> asks("queries"), asks("elimination"), asks("mine.py:Net")
+    >>> only_queries("queries"), only_queries("elimination"), only_queries("mine.py:Net")
     (True, False, False)
     """
     name = learner.partition(":")[0]
@@ -94,12 +93,12 @@ def asks(learner: str) -> bool:
 
 
 def label(plane: Plane) -> str:
-    """Write what is fixed in the specs of a plane, without defaults, as "parity:noise=0.1"."""
+    """Write the fixed part of the specs of a plane, without defaults, as "parity:noise=0.1"."""
     return brief_spec(next(iter(plane.specs.values())), plane.x, plane.y)
 
 
 def assumed(certified: Iterable[float]) -> int:
-    """Assume a budget of queries that shows the bounds: the largest power of ten below one of them.
+    """Choose a budget of queries that shows the bounds: the largest power of ten below the largest.
 
     >>> assumed([4, 160]), assumed([0, 1]), assumed([math.inf])
     (100, 1000000, 1000000)
@@ -109,14 +108,16 @@ def assumed(certified: Iterable[float]) -> int:
 
 
 def _uncertified(certificates: Iterable[Certificate | str], quantity: str) -> str:
-    """Say why nothing is hatched, or a part of the cells cannot be."""
-    whys = dict.fromkeys(one for one in certificates if isinstance(one, str))
-    mixed = [] if quantity or whys else ["no bound on queries of one kind is there for all cells"]
-    return next(iter([*whys, *mixed]), "")
+    """Return the first reason why some cell has no bound on queries; empty if all have one."""
+    reasons = dict.fromkeys(made for made in certificates if isinstance(made, str))
+    mixed = (
+        [] if quantity or reasons else ["no bound on queries of one kind is there for all cells"]
+    )
+    return next(iter([*reasons, *mixed]), "")
 
 
 def cell_of(rows: list[Run], spec: str | None) -> Data | None:
-    """Count the runs of a learner on a spec, and say its state; None where there are none."""
+    """Count the runs of a learner on a spec, with the state of the cell; None without runs."""
     if not rows or spec is None:
         return None
     kept = [row for row in rows if row.limited_by != "machine"]
@@ -137,37 +138,41 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
     }
 
 
-def needed(data: Data) -> dict[tuple[str, str], float]:
-    """Give the queries certified at each place (x, y) where that says something; inf: none enough.
+def certified_queries(data: Data) -> dict[tuple[str, str], float]:
+    """Return the certified queries at each point (x, y) where they are not vacuous.
+
+    The value is infinite if no number of queries suffices.
 
     >>> of = {"kind": "certified", "x": "8"}
     >>> rows = [of | {"y": "2", "queries": "2"}, of | {"y": "3", "queries": "9"}]
-    >>> needed({"quantity": "stat-queries", "rows": [*rows, of | {"y": "4", "queries": None}]})
+    >>> rows.append(of | {"y": "4", "queries": None})
+    >>> certified_queries({"quantity": "stat-queries", "rows": rows})
     {('8', '3'): 9, ('8', '4'): inf}
     """
-    found = {
+    queries = {
         (row["x"], row["y"]): math.inf
         if row["queries"] is None
         else numbers.parse(row["queries"], int, "queries", any_size=True)
         for row in data["rows"]
         if row["kind"] == CERTIFIED
     }
-    silent = {at for at, n in found.items() if n < math.inf and vacuous(data["quantity"], int(n))}
-    return {at: n for at, n in found.items() if at not in silent}
+    quantity = data["quantity"]
+    trivial = {at for at, n in queries.items() if n < math.inf and vacuous(quantity, int(n))}
+    return {at: n for at, n in queries.items() if at not in trivial}
 
 
 @styled
 def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw a panel a learner: shares of runs that passed, and the edge of what is certified.
+    """Draw a panel for each learner: the fraction of runs that solved, and the certified line.
 
-    Beyond the line the certificate asks for more queries than the budget. It is solid for learners
-    that ask statistical queries alone, which the bound is about, and dashed for all others.
+    Beyond the line, the certified number of queries is above the budget. It is solid for learners
+    that ask only statistical queries, to which the bound applies, and dashed for others.
     """
     learners: dict[str, list[Data]] = {}
     for row in data["rows"]:
         if row["kind"] == "cell":
             learners.setdefault(row["learner"], []).append(row)
-    required = needed(data)
+    required = certified_queries(data)
     above = np.array(
         [[required.get((x, y), 0) > data["query_budget"] for x in data["xs"]] for y in data["ys"]]
     )
@@ -176,22 +181,31 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     image = None
     for panel, (name, cells) in zip(axes, learners.items(), strict=True):
         image = _draw_cells(panel, data, cells)
-        panel.set_title(shown(name, 28))
+        panel.set_title(legible_name(name, 28))
         about = general and cells[0]["asks"]
         panel.add_collection(
-            LineCollection(_edges(above), colors=_BOUND, linewidths=2, linestyles=_ASKS[about])
+            LineCollection(
+                _edges(above), colors=_BOUND_COLOUR, linewidths=2, linestyles=_LINE_STYLES[about]
+            )
         )
     if image is not None and ax is None:
         figure.colorbar(image, ax=axes, label="share of runs that solved", shrink=0.8)
     if above.any():
         asking = {general and cells[0]["asks"] for cells in learners.values()}
         least = "the budget" if data["budget_given"] else brief(data["query_budget"], 3)
-        told = {
+        labels = {
             True: f"certified: more queries than {least}",
             False: "the same line, not about this learner",
         }
         handles = [
-            Line2D([], [], color=_BOUND, linewidth=2, linestyle=_ASKS[about], label=told[about])
+            Line2D(
+                [],
+                [],
+                color=_BOUND_COLOUR,
+                linewidth=2,
+                linestyle=_LINE_STYLES[about],
+                label=labels[about],
+            )
             for about in (True, False)
             if about in asking
         ]
@@ -200,20 +214,20 @@ def phase(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
 
 
 def _draw_cells(ax: Axes, data: Data, cells: list[Data]) -> Any:
-    """Draw shares of passes as colours, with the numbers where there is room."""
+    """Draw fractions of solved runs as colours, with the numbers if there is room."""
     xs, ys = data["xs"], data["ys"]
     share = np.full((len(ys), len(xs)), np.nan)
     for cell in cells:
         if cell["state"] != "could not run":
             share[ys.index(cell["y"]), xs.index(cell["x"])] = cell["passed"] / cell["runs"]
     image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")
-    ax.set(xlabel=shown(data["x"]), ylabel=shown(data["y"]))
+    ax.set(xlabel=legible_name(data["x"]), ylabel=legible_name(data["y"]))
     _ticks(ax.xaxis, xs)
     _ticks(ax.yaxis, ys)
     ax.grid(visible=False)
     ax.set_facecolor("#EEEEEE")
     wide = ax.figure.get_figwidth() / min(3, max(1, len(ax.figure.axes)))  # type: ignore[union-attr]
-    numbered = wide / len(xs) >= _ROOM
+    numbered = wide / len(xs) >= _LEAST_CELL
     for cell in cells:
         dark = cell["passed"] > 0.6 * cell["runs"]
         counted = f"{cell['passed']}/{cell['runs']}" if numbered else ""
@@ -232,11 +246,11 @@ def _draw_cells(ax: Axes, data: Data, cells: list[Data]) -> Any:
 def _ticks(axis: Any, names: Sequence[str]) -> None:
     """Put names at cells, at most ten of them."""
     step = -(-len(names) // 10)
-    axis.set_ticks(range(0, len(names), step), [shown(name, 12) for name in names[::step]])
+    axis.set_ticks(range(0, len(names), step), [legible_name(name, 12) for name in names[::step]])
 
 
 def _edges(above: np.ndarray) -> list[list[tuple[float, float]]]:
-    """Give the sides between cells inside and outside a region, in cells of an image."""
+    """Return the segments between cells inside and outside a region, in units of cells."""
     rows, columns = above.shape
     sides = []
     for y in range(rows):
@@ -249,7 +263,8 @@ def _edges(above: np.ndarray) -> list[list[tuple[float, float]]]:
 
 
 def _caption(data: Data, bounded: bool) -> Iterable[str]:
-    yield f"Where learners solve {shown(data['spec'] or 'the family', 80)}: in a cell, runs that"
+    about = legible_name(data["spec"] or "the family", 80)
+    yield f"Where learners solve {about}: in a cell, runs that"
     yield f"solved in time of all runs; a bound is about success {data['share']}. Grey: not run;"
     yield "×: could not run, or ended by the machine."
     if data["more"]:

@@ -1,4 +1,4 @@
-"""The figures of both sides, of runs and of thresholds, and what figures of comparisons share."""
+"""The figures of comparisons and thresholds, with functions that figures of comparisons share."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from hardness.bounds.quantities import vacuous
-from hardness.report.comparison import ASKER, fit_rows, power, short_name
+from hardness.report.comparison import LEARNER_OF, fit_rows, power, short_name
 from hardness.report.style import (
-    BOUND,
-    MOST,
+    BOUND_COLOUR,
+    LARGEST_DRAWN,
     Data,
     Look,
     captioned,
@@ -20,8 +20,8 @@ from hardness.report.style import (
     dodge,
     entry,
     legend_below,
+    legible_name,
     panels,
-    shown,
     size_axis,
     styled,
     styles_of,
@@ -42,10 +42,12 @@ TITLES = {
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1: the baseline)", "relative risk"),
 }
-FREE = "Only the information-theoretic bound, on labels, binds learners by membership queries."
-CERTIFIED = "certified"  # the kind of row of what is certified
+ONLY_LABEL_BOUND = (
+    "Only the information-theoretic bound, on labels, binds learners by membership queries."
+)
+CERTIFIED = "certified"  # the kind of rows of certified bounds
 LINES: dict[str, tuple[str, Any]] = {"queries": ("Dashed", "--"), "examples": ("Dotted", ":")}
-SEEN = {
+VIEW_WORDS = {  # what learners of a view see, in captions
     "tokens": "the tokens",
     "z": "z, the product of the tokens",
     "queries": "answers to queries",
@@ -53,9 +55,9 @@ SEEN = {
 
 
 def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) -> Data:
-    """Say of which comparison the rows of a figure are, over which of its sizes."""
-    every = comparison.values if values is None else values
-    sizes = [value for value in every if value is not None]
+    """Make the head of a figure's data: the comparison and its sizes, or some of them."""
+    chosen = comparison.values if values is None else values
+    sizes = [value for value in chosen if value is not None]
     return {
         "spec": comparison.spec,
         "parameter": comparison.parameter,
@@ -66,27 +68,29 @@ def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) 
 
 
 def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
-    """Give what every run spent, what two thirds of a learner's runs stayed within, and bounds.
+    """Make the data of the figure of both sides: costs of learners, and certified bounds.
 
-    Rows are of the kind run, enough (a learner at a size), certified (a cost at a size: its
-    value is text, for it may be of any size, and null where no number is enough), or least, see
-    `least_rows`. Runs may be missing: a learner may lack sizes, or have other numbers of seeds.
-    Of a learner and a cost that have thresholds, these are shown alone.
+    A row of kind "run" is a run. A row of kind "enough" has the costs that two thirds of a
+    learner's runs at a size stayed within. A row of kind "certified" has the bound on a cost at a
+    size, as text, or null if no number suffices. Rows of kind "least" are as in `least_rows`. If a
+    learner and a cost have thresholds, only these are drawn. Learners may lack sizes or seeds.
     """
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
     if comparison.learners and not any(run.membership_queries for run in comparison.runs):
         costs.remove("values")
     terms, needed = comparison.terms, _needed_rows(comparison, thresholds)
-    bound = {row["cost"] for row in needed if row["kind"] == CERTIFIED}
-    certified = [row for row in _certified(comparison) if row["cost"] not in bound]
-    # No panel of queries that would be empty: the risk takes its place.
-    asked = any(run.queries for run in comparison.runs) or any(
-        row["cost"] == "queries" for row in needed
+    bounded = {row["cost"] for row in needed if row["kind"] == CERTIFIED}
+    certified = [row for row in _certified(comparison) if row["cost"] not in bounded]
+    # If the panel of queries would be empty, a panel of the risk replaces it.
+    has_queries = (
+        any(run.queries for run in comparison.runs)
+        or any(row["cost"] == "queries" for row in needed)
+        or bool(bound_points(certified, "queries"))
+        or not comparison.learners
     )
-    asked = asked or bool(bound_points(certified, "queries")) or not comparison.learners
     return {
         **head(comparison),
-        "costs": costs if asked else ["risk", *costs[1:]],
+        "costs": costs if has_queries else ["risk", *costs[1:]],
         "tau": str(terms.tau),
         "risk": str(terms.risk),
         "success": str(terms.success),
@@ -123,46 +127,50 @@ def both_sides_rows(comparison: Comparison, *thresholds: Least) -> Data:
 
 
 def least_rows(*thresholds: Least) -> Data:
-    """Give the median threshold of a learner at a size with its interval, and what is certified.
+    """Make the data of the figure of thresholds: medians with intervals, and certified bounds.
 
-    Rows are of the kind least: the median with its interval from low to high, null where most
-    instances, or too many, have no threshold within the most of a run; over: how many have none.
+    A row of kind "least" is of a learner at a size: the median `least`, and its interval from `low`
+    to `high`. They are null if too many instances have no threshold. over: how many have none.
     Raises UsageError for thresholds of one size, or of several families.
     """
-    first = thresholds[0]
-    return {**head(first), "costs": [c for c in COSTS if c in {one.unit for one in thresholds}]} | {
+    first, units = thresholds[0], {least.unit for least in thresholds}
+    return {**head(first), "costs": [cost for cost in COSTS if cost in units]} | {
         "tau": str(first.terms.tau),
         "risk": str(first.terms.risk),
         "success": str(first.terms.success),
-        "growth": [said for one in thresholds for said in _grown(one)],
+        "growth": [law for least in thresholds for law in _growth_texts(least)],
         "rows": _needed_rows(first, thresholds),
     }
 
 
-def _grown(thresholds: Least) -> list[str]:
-    """Write the exponents of thresholds with their intervals, and those that are certified."""
-    said = [f"{who} {law}" for who, _, _, law, _ in fit_rows(thresholds)]
-    certified = [power(thresholds.parameter, one.exponent) for one in thresholds.scaling.certified]
-    return [*said, *(f"certified {one}" for one in certified if one != "-")] if said else []
+def _growth_texts(thresholds: Least) -> list[str]:
+    """Write the exponents of thresholds with their intervals, and the certified exponents."""
+    laws = [f"{learner} {law}" for learner, _, _, law, _ in fit_rows(thresholds)]
+    growths = thresholds.scaling.certified
+    certified = [power(thresholds.parameter, growth.exponent) for growth in growths]
+    return [*laws, *(f"certified {law}" for law in certified if law != "-")] if laws else []
 
 
-def _needed_rows(first: Comparison | Least, searches: Iterable[Least]) -> list[Data]:
-    """Lay thresholds of one family out, the certified numbers of their terms with them."""
+def _needed_rows(first: Comparison | Least, searched: Iterable[Least]) -> list[Data]:
+    """Make rows of thresholds, and of the certified bounds at their terms.
+
+    Raises UsageError if they are not over the spec and parameter of `first`.
+    """
     rows: list[Data] = []
-    for one in searches:
-        if (one.spec, one.parameter) != (first.spec, first.parameter) or not one.parameter:
+    for least in searched:
+        if (least.spec, least.parameter) != (first.spec, first.parameter) or not least.parameter:
             raise UsageError(
                 "thresholds are drawn over a parameter, beside others of the same SPEC, got "
-                f"{one.spec[:100]} over {one.parameter or 'no parameter'}"
+                f"{least.spec[:100]} over {least.parameter or 'no parameter'}"
             )
-        for cell in one.cells:
+        for cell in least.cells:
             low, high = cell.interval
             rows.append(
                 {
                     "kind": "least",
-                    "learner": short_name(one, cell.learner),
+                    "learner": short_name(least, cell.learner),
                     "sees": cell.view,
-                    "cost": one.unit,
+                    "cost": least.unit,
                     "place": float(cell.value or 0),
                     "least": cell.least,
                     "low": low,
@@ -172,18 +180,18 @@ def _needed_rows(first: Comparison | Least, searches: Iterable[Least]) -> list[D
                     "seeds": len(cell.thresholds),
                 }
             )
-        terms = {"risk": str(one.terms.risk), "success": str(one.terms.success)}
+        terms = {"risk": str(least.terms.risk), "success": str(least.terms.success)}
         rows += [
             {
                 "kind": CERTIFIED,
-                "cost": one.unit,
-                "quantity": one.quantity,
+                "cost": least.unit,
+                "quantity": least.quantity,
                 "place": float(value or 0),
                 "value": str(floor) if isinstance(floor, int) else None,
                 **terms,
             }
-            for value, floor in zip(one.values, one.floors, strict=True)
-            if one.quantity
+            for value, floor in zip(least.values, least.floors, strict=True)
+            if least.quantity
         ]
     return rows
 
@@ -191,7 +199,7 @@ def _needed_rows(first: Comparison | Least, searches: Iterable[Least]) -> list[D
 def _certified(comparison: Comparison) -> list[Data]:
     if len(comparison.certificates) != len(comparison.values):
         return []
-    every = {
+    quantities = {
         "queries": query_bound(comparison.certificates) or "csq-queries",
         "examples": "information-floor",
     }
@@ -203,17 +211,17 @@ def _certified(comparison: Comparison) -> list[Data]:
             "place": float(size),
             "value": None if value is None else str(value),
         }
-        for cost, quantity in every.items()
+        for cost, quantity in quantities.items()
         for size, value in zip(comparison.values, comparison.bounds(quantity), strict=False)
     ]
 
 
 @styled
 def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw a panel a cost: a mark a run, a line through the sizes that all runs solved, bounds.
+    """Draw a panel for each cost: a mark for each run, lines through solved sizes, and bounds.
 
-    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
-    risk did not: their cost is what they spent, no measure of what is needed.
+    Filled marks are runs that solved their instance. Hollow marks are runs that did not; their cost
+    is what they used, and not an estimate of what is needed.
     """
     costs, rows = data["costs"], data["rows"]
     of_kind = {kind: [row for row in rows if row["kind"] == kind] for kind in _KINDS}
@@ -229,10 +237,10 @@ def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Fig
             if row.get(cost) is not None and (row["learner"], cost) not in searched
         ]
         needed = [row for row in of_kind["least"] if row["cost"] == cost]
-        every = [row[cost] for row in spent] + [y for _, y in bounds]
-        every += [max(row[end] or 1, 1) for row in needed for end in ("least", "low", "high")]
+        drawn_costs = [row[cost] for row in spent] + [y for _, y in bounds]
+        drawn_costs += [max(row[end] or 1, 1) for row in needed for end in ("least", "low", "high")]
         panel.set(title=TITLES[cost][0], ylabel=TITLES[cost][1])
-        floor = cost_axis(panel, every, zero=cost == "risk")
+        floor = cost_axis(panel, drawn_costs, zero=cost == "risk")
         size_axis(panel, data["places"], data["parameter"])
         if bounds:
             _draw_bound(panel, cost, bounds)
@@ -241,7 +249,7 @@ def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Fig
             least = floor if cost == "risk" else 0.0
             _draw_runs(panel, [r for r in spent if r["learner"] == name], cost, least, look, aside)
             _draw_needed(panel, [r for r in needed if r["learner"] == name], look, aside)
-    handles = [entry(shown(name), look) for name, look in looks.items()]
+    handles = [entry(legible_name(name), look) for name, look in looks.items()]
     drawn = [cost for cost in LINES if cost in costs and bound_points(rows, cost)]
     handles += [_bound_entry(cost) for cost in drawn]
     legend_below(figure, axes, handles)
@@ -250,22 +258,22 @@ def both_sides(data: Data, *, ax: Any = None, width: float | None = None) -> Fig
 
 @styled
 def least(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw median thresholds with their intervals beside certified floors, a panel a cost."""
+    """Draw median thresholds with their intervals and certified floors, a panel for each cost."""
     figure: Figure = both_sides(data, ax=ax, width=width)
     return figure
 
 
 _KINDS = ("run", "enough", "least")
-_HOLLOW = 6.5  # points across, beside 4.5 of a filled mark
+_HOLLOW = 6.5  # points: size of a hollow mark, where a filled one has 4.5
 
 
 def _draw_runs(ax: Axes, rows: list[Data], cost: str, floor: float, look: Look, aside: Any) -> None:
-    """Draw the runs of a learner, and a line where all of them solved: it breaks at other sizes.
+    """Draw the runs of a learner, and a line through the sizes at which all of them solved.
 
-    Hollow marks are larger, and show about a filled one in the same place.
+    Hollow marks are larger, so they are visible around a filled mark at the same point.
     """
-    held = [{**row, cost: max(row[cost], floor)} for row in rows if max(row[cost], floor) > 0]
-    line = [row for row in held if row["kind"] == "enough"]
+    drawn = [{**row, cost: max(row[cost], floor)} for row in rows if max(row[cost], floor) > 0]
+    line = [row for row in drawn if row["kind"] == "enough"]
     if any(row["solved"] for row in line):
         x, y = (
             [row["place"] for row in line],
@@ -273,7 +281,7 @@ def _draw_runs(ax: Axes, rows: list[Data], cost: str, floor: float, look: Look, 
         )
         ax.plot(x, y, look.line, color=look.colour, transform=aside)
     for solved in (True, False):
-        runs = [row for row in held if row["kind"] == "run" and row["solved"] is solved]
+        runs = [row for row in drawn if row["kind"] == "run" and row["solved"] is solved]
         if runs:
             x, y = ([row[name] for row in runs] for name in ("place", cost))
             face: Data = {} if solved else {"markerfacecolor": "none", "markersize": _HOLLOW}
@@ -281,7 +289,7 @@ def _draw_runs(ax: Axes, rows: list[Data], cost: str, floor: float, look: Look, 
 
 
 def _draw_needed(ax: Axes, rows: list[Data], look: Look, aside: Any) -> None:
-    """Draw medians with intervals; an arrow stands where more is needed than is known."""
+    """Draw medians with their intervals, and an arrow if the interval has no upper end."""
     known = [row for row in rows if row["least"]]
     if known:
         x, y = ([row[name] for row in known] for name in ("place", "least"))
@@ -298,11 +306,13 @@ def _draw_needed(ax: Axes, rows: list[Data], look: Look, aside: Any) -> None:
 
 def _draw_bound(ax: Axes, cost: str, points: list[tuple[float, float]]) -> None:
     line = LINES.get(cost, LINES["queries"])[1]
-    ax.plot(*zip(*points, strict=True), line, color=BOUND, linewidth=1.6, label=_name(cost))
+    ax.plot(*zip(*points, strict=True), line, color=BOUND_COLOUR, linewidth=1.6, label=_name(cost))
 
 
 def _bound_entry(cost: str) -> Line2D:
-    return Line2D([], [], color=BOUND, linestyle=LINES[cost][1], linewidth=1.6, label=_name(cost))
+    return Line2D(
+        [], [], color=BOUND_COLOUR, linestyle=LINES[cost][1], linewidth=1.6, label=_name(cost)
+    )
 
 
 def _name(cost: str) -> str:
@@ -310,19 +320,19 @@ def _name(cost: str) -> str:
 
 
 def bound_points(rows: Iterable[Mapping[str, Any]], cost: str) -> list[tuple[float, float]]:
-    """Give size and number of what is certified of a cost, where the number says something."""
+    """Return pairs of size and certified number of a cost, without vacuous and huge numbers."""
     return [
         (row["place"], float(value))
         for row in rows
         if row["kind"] == CERTIFIED and row["cost"] == cost and row["value"] is not None
-        if not vacuous(row["quantity"], value := int(row["value"])) and value < MOST
+        if not vacuous(row["quantity"], value := int(row["value"])) and value < LARGEST_DRAWN
     ]
 
 
 def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> Iterable[str]:
-    """Say what marks and lines are."""
+    """Yield the sentences of the caption, which explain marks and lines."""
     runs, needed = of_kind["run"], of_kind["least"]
-    about = shown(data["spec"], 80)
+    about = legible_name(data["spec"], 80)
     if runs:
         yield f"Costs of learners on {about}, {data['seeds']} seeds."
         yield "Each mark is a run: filled if it solved the instance, hollow if not."
@@ -338,9 +348,11 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
             yield "Arrows: more; too many instances have no such number within the budget of a run."
         views: dict[str, dict[str, None]] = {}
         for row in needed:
-            views.setdefault(row["sees"], {})[shown(row["learner"])] = None
-        told = "; ".join(f"{', '.join(names)}: {SEEN.get(v, v)}" for v, names in views.items())
-        yield f"What they see: {told}."
+            views.setdefault(row["sees"], {})[legible_name(row["learner"])] = None
+        seen = "; ".join(
+            f"{', '.join(names)}: {VIEW_WORDS.get(v, v)}" for v, names in views.items()
+        )
+        yield f"What they see: {seen}."
     for cost in drawn:
         row = next(row for row in data["rows"] if row["kind"] == CERTIFIED and row["cost"] == cost)
         risk, success = (row.get(name, data[name]) for name in ("risk", "success"))
@@ -350,11 +362,11 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
             yield f"for {terms}."
         else:
             yield f"{LINES[cost][0]}: certified number of queries that"
-            yield f"{ASKER[row['quantity']]} needs for {terms}, in the worst case"
+            yield f"{LEARNER_OF[row['quantity']]} needs for {terms}, in the worst case"
             yield f"over answers within {data['tau']}; answers to these"
             yield "runs were honest, so a run may use fewer."
     if "values" in data["costs"]:
-        yield FREE
+        yield ONLY_LABEL_BOUND
     if growth := data.get("growth"):
-        laws = "; ".join(map(shown, growth))
+        laws = "; ".join(map(legible_name, growth))
         yield f"Fitted over these sizes ({CONFIDENCE:.0%} intervals): {laws}."

@@ -12,8 +12,8 @@ from hardness.report.style import (
     Data,
     captioned,
     legend_below,
+    legible_name,
     panels,
-    shown,
     styled,
 )
 from hardness.runs import spectra
@@ -25,28 +25,28 @@ _MEMBER, _RANDOM = "member", "a random function"
 
 
 def walsh_rows(family: Family) -> Data:
-    """Give the weight by degree of the member of seed 0, and of a function drawn at random.
+    """Make rows of the weight by degree, for the member of seed 0 and for a random function.
 
-    odd: of a member whose label a half turn of Z_q swaps, the number of odd entries of its secret,
-    below which no degree has weight, but 0 that of a mean; else None. about: the spec without its
-    defaults. Raises UsageError for families without a spectrum.
+    odd: the number of odd entries of the secret, if adding q/2 to <a, s> swaps the labels; else
+    None. Lower degrees have no weight then, except degree 0. about: the spec without defaults.
+    Raises UsageError for families without a spectrum.
 
     >>> from instances import parse
-    >>> found = walsh_rows(parse("lwr:n=3,q=8,p=2,secret=binary,h=2"))
-    >>> found["odd"], [row["weight"] > 0 for row in found["rows"][:3]]
+    >>> data = walsh_rows(parse("lwr:n=3,q=8,p=2,secret=binary,h=2"))
+    >>> data["odd"], [row["weight"] > 0 for row in data["rows"][:3]]
     (2, [False, False, True])
     """
-    require_coded(family)  # the axis speaks of the bits of a
+    require_coded(family)  # the axis is of the bits of a
     instance = family.instance(0)
-    found = spectra(instance).target
+    target = spectra(instance).target
     odd, forms = None, family.linear_forms
     if forms is family and forms.outcomes == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
-    # Rounding leaves digits that differ between machines.
-    weights = np.where(found.present, found.weights, 0.0).round(12).tolist()
-    evenly = [found.norm / 2**found.n]  # over all coefficients
-    for k in range(found.n):
-        evenly.append(evenly[-1] * (found.n - k) / (k + 1))
+    # The last digits differ between machines, so weights are rounded.
+    weights = np.where(target.present, target.weights, 0.0).round(12).tolist()
+    evenly = [target.norm / 2**target.n]  # the weight spread evenly over all coefficients
+    for k in range(target.n):
+        evenly.append(evenly[-1] * (target.n - k) / (k + 1))
     return {
         "spec": family.spec,
         "about": brief(family, family.name),
@@ -62,7 +62,7 @@ def walsh_rows(family: Family) -> Data:
 
 @styled
 def walsh(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw weights as bars, those of a random function as a line, the least degree marked."""
+    """Draw weights as bars, the random function as a line, and mark the least degree."""
     figure, [panel] = panels(1, ax=ax, width=width, ratio=0.62)
     for name in (_MEMBER, _RANDOM):
         rows = [row for row in data["rows"] if row["series"] == name]
@@ -78,7 +78,7 @@ def walsh(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
     panel.set(xlabel="degree in the bits of a", ylabel="weight (sum of squared coefficients)")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, [panel], panel.get_legend_handles_labels()[0])
-    caption = f"Walsh weight by degree of {shown(data['about'], 80)}, seed 0"
+    caption = f"Walsh weight by degree of {legible_name(data['about'], 80)}, seed 0"
     odd = f"Dashed: {data['odd']} odd entries of the secret; no lower degree has weight."
-    told = [f"{caption}, and of a function drawn at random.", odd if data["odd"] else ""]
-    return captioned(figure, told, data)
+    sentences = [f"{caption}, and of a function drawn at random.", odd if data["odd"] else ""]
+    return captioned(figure, sentences, data)

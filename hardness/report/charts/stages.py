@@ -1,4 +1,4 @@
-"""The figure of `staged`: what the stages of a run saw."""
+"""The figure of the stages of one run of the learner `staged`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hardness.report.style import COLOURS, Data, captioned, cost_axis, panels, shown, styled
+from hardness.report.style import COLOURS, Data, captioned, cost_axis, legible_name, panels, styled
 from hardness.runs import Run
 from hardness.runs.registry import parse_learner
 from instances.errors import DamagedFile
@@ -17,19 +17,20 @@ _BLUE, _RED, _GREEN = COLOURS[:3]
 
 
 def stages_rows(data: Data) -> Data:
-    """Take from a run's JSON what its stages saw; raises DamagedFile where that is nothing.
+    """Make the data of the figure from a run's JSON; raises DamagedFile if it has no stages.
 
-    Rows of the kind eigenvalue, by number from the smallest on; residual, how many rows of
-    constraints lie about a log10 of the common pattern's; stage, the error on held-out examples
-    after each stage of the last attempt.
+    Rows of kind "eigenvalue" are numbered from the smallest. Rows of kind "residual" are bars of a
+    histogram of constraint rows, by the log10 of their residual. Rows of kind "stage" have the
+    held-out error after each stage of the last attempt.
     """
     try:
         run = Run.read(data)
         details = run.details
         if run.learner.partition(":")[0] != "staged":
             raise DamagedFile(
-                f"figure stages draws a run of staged, got one of {shown(run.learner)}: give "
-                "the file of `hardness learn staged SPEC --out FILE`"
+                "figure stages draws a run of staged, got one of "
+                f"{legible_name(run.learner)}: give the "
+                "file of `hardness learn staged SPEC --out FILE`"
             )
         residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}
         errors = details["errors"]
@@ -50,7 +51,7 @@ def stages_rows(data: Data) -> Data:
                 "examples": int(e["examples"]),
                 "error": float(e["error"]),
             }
-            for e in errors[last:]  # attempts before it had fewer examples
+            for e in errors[last:]  # of the last attempt, which has the most examples
         ]
         if not rows:
             raise ValueError("it ended before the first stage")
@@ -73,7 +74,7 @@ def stages_rows(data: Data) -> Data:
 
 @styled
 def stages(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw eigenvalues with the gap, the residuals with what was accepted, error by stage."""
+    """Draw eigenvalues with their gap, residuals with the accepted limit, and error by stage."""
     kinds = {
         kind: [row for row in data["rows"] if row["kind"] == kind]
         for kind in ("eigenvalue", "residual", "stage")
@@ -84,7 +85,7 @@ def stages(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
         _PANELS[kind](panel, kinds[kind], data)
     family, learner = parse_stored(data["spec"]), parse_learner(data["learner"])
     title = f"{brief(learner, learner.name)} on {brief(family, family.name)}, seed {data['seed']}"
-    caption = [f"What the stages of {shown(title, 100)} saw."]
+    caption = [f"What the stages of {legible_name(title, 100)} saw."]
     if kinds["eigenvalue"]:
         caption.append(
             f"Eigenvalues: the gap at the line shows {data['heads']} heads: all but one are small."

@@ -136,7 +136,7 @@ def test_the_success_of_a_guess_is_held_against_the_one_that_is_asked_for():
 def test_a_stress_test_says_it_and_its_file_keeps_it(climbed, tmp_path):
     climbed.save(tmp_path / "x.json")
     assert Stress.load(tmp_path / "x.json") == climbed
-    assert [one.shown for one in climbed.certified] == ["645", "none enough", "none enough"]
+    assert [one.queries_text for one in climbed.certified] == ["645", "none enough", "none enough"]
     assert [one.success for one in climbed.certified] == [None, "1/969", "1/1771"]
     lines = certified_words(climbed)
     assert "at least 645 queries" in lines[0]

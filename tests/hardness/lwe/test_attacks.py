@@ -390,7 +390,7 @@ def test_a_grid_is_what_its_problems_are():
 def test_what_is_found_holds_and_its_neighbour_does_not(key):
     words = "lwe:n=160,q=2^18,sigma=3,secret=ternary"
     found = search(words, key, 50, only=["usvp", "dual"])
-    assert found.found.least.rank >= 50 > found.below.least.rank
+    assert found.reached.least.rank >= 50 > found.below.least.rank
 
 
 def test_a_search_refuses_costs_that_fall(monkeypatch):

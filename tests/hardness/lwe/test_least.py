@@ -16,7 +16,7 @@ from scipy.stats import hypergeom
 
 from hardness.lwe.attacks.arora import equations, regularity, secret_values
 from hardness.lwe.attacks.bkw import code_sizes, coded_costs, costs
-from hardness.lwe.attacks.drop_and_solve import log_trials, without
+from hardness.lwe.attacks.drop_and_solve import log_trials, without_zeros
 from hardness.lwe.attacks.usvp import Embedding, usvp
 from hardness.lwe.estimate import estimate_attack
 from hardness.lwe.models import DEFAULT, MODELS, ROUGH, Lattice, Setting, log_delta, log_norm
@@ -216,7 +216,7 @@ HARDER = [
 def _guesses(given: LweParameters, setting: Setting) -> float:
     rest = range(given.n - (given.secret.weight or 0))
     trials = log_trials(given.secret, given.n, np.array(rest), setting.success)
-    best = min(usvp(without(given, z), setting).rank + trials[z] for z in rest)
+    best = min(usvp(without_zeros(given, z), setting).rank + trials[z] for z in rest)
     return math.inf if not given.secret.weight and best >= given.size_bits else best
 
 

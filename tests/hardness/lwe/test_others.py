@@ -11,7 +11,7 @@ from flint import nmod_mat
 from hardness.lwe.attacks.arora import arora_gb, arora_ge, equations, monomial_bits, regularity
 from hardness.lwe.attacks.bkw import code_sizes, coded_bkw, coded_costs, costs
 from hardness.lwe.attacks.counted import (
-    SPARE,
+    SPARE_SAMPLES,
     best_size,
     brute_force,
     linear_algebra,
@@ -105,7 +105,7 @@ def test_labels_are_the_best_of_all(left, wrong, q, rows):
 def test_the_size_of_a_restricted_elimination_is_the_best():
     for n, h, rate in ((64, 5, 0.1), (200, 8, 0.02), (1000, 10, 0.005), (12, 1, 0.3)):
         work = {
-            k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE) * math.log2(1 - rate)
+            k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE_SAMPLES) * math.log2(1 - rate)
             for k in range(h, n + 1)
         }
         assert best_size(n, h, rate) == min(work, key=work.get)

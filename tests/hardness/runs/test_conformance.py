@@ -64,7 +64,7 @@ def test_a_good_learner_conforms(files):
     assert found.conforms
     quick = "budget of a second"  # which a slow machine may not keep
     assert {one.level for one in found.findings if one.check != quick} == {"ok"}
-    told = {one.check: one.found for one in found.findings}
+    told = {one.check: one.message for one in found.findings}
     assert "solved" in told["parity"]
     assert "not taken" in told["nice"]
     found.require()
@@ -82,7 +82,7 @@ def test_a_good_learner_conforms(files):
 def test_what_breaks_does_not_conform(files, name, check, said):
     found = conformance(f"{files}/bad.py:{name}", _FAMILIES[:1])
     worst = next(one for one in found.findings if one.check == check)
-    assert (worst.level, said in worst.found) == ("failure", True), found.findings
+    assert (worst.level, said in worst.message) == ("failure", True), found.findings
     assert not found.conforms
     with pytest.raises(ToolkitError, match=check):
         found.require()
@@ -91,7 +91,7 @@ def test_what_breaks_does_not_conform(files, name, check, said):
 def test_what_makes_results_worth_less_is_a_warning(files):
     found = conformance(f"{files}/bad.py:Sloppy", _FAMILIES[:1])
     assert found.conforms
-    warned = {one.check: one.found for one in found.findings if one.level == "warning"}
+    warned = {one.check: one.message for one in found.findings if one.level == "warning"}
     assert "from rng" in warned["same seed, same result"]
     assert "too few" in warned["budget of 30"]
 

@@ -136,7 +136,7 @@ def lines(file):
 
 
 def test_where_nobody_answers_or_works_is_one_line(monkeypatch):
-    monkeypatch.setattr(workers, "_PATIENCE", 1)
+    monkeypatch.setattr(workers, "_ANSWER_SECONDS", 1)
     with pytest.raises(ToolkitError, match="no dask scheduler answers there") as no:
         run_jobs([well(0), well(1)], backend="dask", scheduler="tcp://127.0.0.1:1")
     assert "\n" not in str(no.value)

@@ -137,5 +137,5 @@ def test_names_of_learners_in_a_file_are_text(made, tmp_path):
             one["learner"] = name
     (tmp_path / "x.json").write_text(json.dumps(data))
     found = type(made["stress"]).load(tmp_path / "x.json")
-    assert found.attempts[1].asked == name
+    assert found.attempts[1].name == name
     assert name in repr(found).replace("\n", "")

@@ -15,15 +15,15 @@ from hardness.oracles import Budget
 from hardness.runs import read_runs
 from hardness.runs.least import (
     Bracket,
-    How,
     Least,
     Search,
     Trial,
+    TrialEnd,
+    follow,
+    grid_point,
     least,
     rank,
     search,
-    size,
-    walk,
 )
 from instances.errors import UsageError
 
@@ -34,7 +34,7 @@ _ASKED = Search(
 
 
 def _searched(
-    start: int, most: int, ended: Callable[[int], How | None]
+    start: int, most: int, ended: Callable[[int], TrialEnd | None]
 ) -> tuple[Bracket, list[int]]:
     """Follow a search whose runs end as a function says."""
     steps, asked = search(start, most), list[int]()
@@ -62,7 +62,7 @@ def _by_hand(start: int, passes: dict[int, bool]) -> tuple[int, int | None]:
         return (2**last if last >= 0 else 0), None
     if first == 0:
         return 0, 1
-    quarters = [size(place) for place in range(4 * first - 4, 4 * first + 1)]
+    quarters = [grid_point(step) for step in range(4 * first - 4, 4 * first + 1)]
     low, high = (0, 2) if passes[quarters[2]] else (2, 4)
     middle = (low + high) // 2
     low, high = (low, middle) if passes[quarters[middle]] else (middle, high)
@@ -71,12 +71,12 @@ def _by_hand(start: int, passes: dict[int, bool]) -> tuple[int, int | None]:
 
 def test_the_search_finds_what_brute_force_says() -> None:
     """Over all patterns up to 16, monotone and not, and over drawn ones up to 128."""
-    few = sorted({size(place) for place in range(17)})
+    few = sorted({grid_point(step) for step in range(17)})
     patterns = [
         dict(zip(few, bits, strict=True))
         for bits in itertools.product((False, True), repeat=len(few))
     ]
-    many, rng = sorted({size(place) for place in range(29)}), random.Random(0)
+    many, rng = sorted({grid_point(step) for step in range(29)}), random.Random(0)
     patterns += [{n: rng.random() < 0.8 for n in many} for _ in range(2000)]
     seen = set[str]()
     for passes in patterns:
@@ -97,7 +97,7 @@ def test_the_search_finds_what_brute_force_says() -> None:
 
 def test_a_search_that_cannot_go_on_says_so() -> None:
     """What ends a run from outside is no failure; what stops by itself is doubled once."""
-    first: dict[int, How | None] = {1: "failed", 2: "failed"}
+    first: dict[int, TrialEnd | None] = {1: "failed", 2: "failed"}
     for then, end in (("stopped", "own-limit"), ("unknown", "no-answer"), (None, "over")):
         every = first | {4: then, 8: then}
         found, asked = _searched(0, 64, lambda n, every=every: every[n])
@@ -110,10 +110,10 @@ def test_a_search_that_cannot_go_on_says_so() -> None:
         spent.append(spent[-1] + n)
         return Trial(n, "failed", n)
 
-    bracket, tried = walk(_ASKED, ask)
+    bracket, tried = follow(_ASKED, ask)
     assert bracket == (64, None, "over")
     assert [*tried] == [1, 2, 4, 8, 16, 32, 64]
-    bracket, tried = walk(msgspec.structs.replace(_ASKED, total=20), ask)
+    bracket, tried = follow(msgspec.structs.replace(_ASKED, total=20), ask)
     assert (bracket, [*tried]) == ((8, None, "over"), [1, 2, 4, 8])
 
 
@@ -126,7 +126,7 @@ def _coverage(seeds: int, chance: Callable[[int], float], truth: float, repetiti
         for _ in range(seeds):
             own = rng.random()  # of an instance: it passes from where its chance exceeds this
 
-            def ended(n: int, own: float = own) -> How:
+            def ended(n: int, own: float = own) -> TrialEnd:
                 return "passed" if chance(n) > own else "failed"
 
             low, high, _ = _searched(5, 1 << 20, ended)[0]
@@ -206,14 +206,14 @@ def test_a_learner_that_raises_has_failed_and_is_named(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", lucky)
     found = least("parity:d=8,m=2", None, ("trivial",))
     [cell] = found.cells
-    raised = sum(one.how == "raised" for each in cell.thresholds for one in each.tried)
+    raised = sum(trial.end == "raised" for one in cell.thresholds for trial in one.trials)
     assert f"trivial: {raised} runs raised an exception" in found.text(200)
 
 
 def test_a_search_whose_first_run_would_be_over_the_total_is_over() -> None:
     """Pilots spend 1 + 2 + 4 of 7, and say that 8 is next: nothing is left for it."""
     made = least("parity:d=20,m=2", None, ("elimination",), seeds=6, total=63)
-    assert [one.tried for one in made.thresholds] == [()] * 6
+    assert [one.trials for one in made.thresholds] == [()] * 6
     told = made.text(200)
     assert made.cells[0].interval == (0, None)
     assert "over   (0, ∞)" in told

@@ -15,7 +15,7 @@ from hardness.learners.plugins import function
 from hardness.learners.student import layer_gradient
 from hardness.report.run import run_words
 from hardness.runs import Run
-from hardness.runs.heldout import measure_held_out, ratio_interval, unsuited
+from hardness.runs.heldout import measure_held_out, no_interval_reason, ratio_interval
 from hardness.runs.own import read_data, split
 from instances import AttentionLayer, DamagedFile, UsageError, parse
 from instances.spec import parse_stored
@@ -266,10 +266,10 @@ def test_the_interval_of_a_ratio_covers_it():
 def test_there_is_no_interval_if_one_example_has_much_of_the_loss_or_of_the_labels():
     even, odd = np.ones(100), np.ones(100)
     odd[3] = 20.0
-    assert unsuited(even, even) == unsuited(0 * even, even) == ""
-    assert "one of 100 held-out examples has 16.8 % of the loss" in unsuited(odd, even)
-    assert "16.8 % of the squared labels" in unsuited(even, odd)
-    assert "has 10.0 % of the loss: an interval needs at most 5.0 %" in unsuited(
+    assert no_interval_reason(even, even) == no_interval_reason(0 * even, even) == ""
+    assert "one of 100 held-out examples has 16.8 % of the loss" in no_interval_reason(odd, even)
+    assert "16.8 % of the squared labels" in no_interval_reason(even, odd)
+    assert "has 10.0 % of the loss: an interval needs at most 5.0 %" in no_interval_reason(
         even[:10], even[:10]
     )
     x = np.random.default_rng(1).normal(size=(1000, 2, 4))

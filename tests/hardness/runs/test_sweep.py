@@ -67,7 +67,7 @@ def test_what_cannot_run_is_left_out_and_counted(hardness):
     assert len(found.cells) == 4
     (one,) = found.left_out
     assert (one.learner, one.specs) == ("elimination:checks=32", 2)
-    assert one.why.startswith("nice lacks `noisy_parities`")
+    assert one.reason.startswith("nice lacks `noisy_parities`")
     Path("x.toml").write_text(text)
     said = hardness("sweep", "x.toml", "--dry-run").out
     assert "x: 4 runs" in said
