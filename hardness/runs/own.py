@@ -141,7 +141,7 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
 
     >>> rng = np.random.default_rng(0)
     >>> data = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
-    >>> data.family.spec, len(data.held), len(data.hold_out)
+    >>> data.family.spec, len(data.loaded), len(data.hold_out)
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
     prefix = f"{source}: " if source else ""

@@ -30,16 +30,16 @@ def of(attack):
 def test_the_file_has_all_rows_but_clamped_ones():
     count = Counter(row.attack for row in ROWS)
     assert (count["usvp"], count["dual"], count["dual_hybrid"], len(ROWS)) == (204, 46, 93, 457)
-    assert all(row.beta not in table.CLAMPED and math.isfinite(row.rop) for row in ROWS)
+    assert all(row.beta not in table.CLAMPED_BLOCKS and math.isfinite(row.rop) for row in ROWS)
 
 
 @pytest.mark.parametrize(
     ("attack", "least", "close", "share"),
     [
         ("usvp", 2, 1e-3, 1.0),  # a model alone: no root Hermite factor is in it
-        ("bdd", table.SMALL, 0.05, 1.0),
-        ("bdd_hybrid", table.SMALL, 0.05, 1.0),
-        ("dual", table.SMALL, 0.05, 0.85),  # six rows take a sieve more here
+        ("bdd", table.SMALL_BLOCK, 0.05, 1.0),
+        ("bdd_hybrid", table.SMALL_BLOCK, 0.05, 1.0),
+        ("dual", table.SMALL_BLOCK, 0.05, 0.85),  # six rows take a sieve more here
     ],
 )
 def test_the_formula_gives_the_figure_at_the_point_of_the_run_lattice_estimator(
@@ -61,7 +61,7 @@ def test_the_formula_of_the_peer_for_dual_hybrids_gives_its_figures_at_its_point
             assert float(found.cost) == pytest.approx(expected["red"], abs=1e-3), row.name
             assert int(found.sieve) == row.at("sieve")
             sieved += 1
-        if row.beta < table.SMALL:
+        if row.beta < table.SMALL_BLOCK:
             continue
         rop, count, guesses = table.theirs(row.problem, row.setting, **point)
         assert count == pytest.approx(expected["count"], abs=0.06), row.name
@@ -107,7 +107,7 @@ def test_small_blocks_cost_no_more_than_there_but_for_what_it_does_not_count(mon
     monkeypatch.setattr(table, "CLAMPED", ())
     above = []
     for row in table.rows():
-        found = table.compared(row) if row.beta and row.beta < table.SMALL else None
+        found = table.compared(row) if row.beta and row.beta < table.SMALL_BLOCK else None
         if found and found.more > 0.1 and "operations at least" not in found.ours.note:
             above.append((row.name, row.attack))
             if row.attack == "bdd_mitm_hybrid":
@@ -140,7 +140,7 @@ def test_rows_agree_or_differ_as_the_page_says(every):
         start = f"| {row.name} | {row.attack} | {row.setting.model.name}"
         start += " |" if row.setting.shape == "gsa" else f" {row.setting.shape} |"
         assert [line for line in rows if line.startswith(start)] == said, start
-        if found.more > table.BITS:
+        if found.more > table.SAME_BITS:
             assert found.reason.split(":")[0] in ("success", "small blocks", "formula"), said
     assert every > 1 or set(table.summary(compared)) <= set(page)
 
