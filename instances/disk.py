@@ -310,9 +310,17 @@ def damage(path: Path) -> Iterator[None]:
     except UsageError as error:  # a name in the file is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        reason = one_line(error)
-        if isinstance(error, KeyError):
-            reason = f"it lacks {reason}"
-        elif isinstance(error, IndexError | TypeError | AttributeError):
-            reason = "its parts do not fit each other"
-        raise DamagedFile(f"{path} is damaged: {reason}") from error
+        raise DamagedFile(f"{path} is damaged: {damage_words(error)}") from error
+
+
+def damage_words(error: Exception) -> str:
+    """Say what is wrong with a file in whose fields something raised.
+
+    >>> damage_words(KeyError("spec")), damage_words(TypeError("'int' object is not iterable"))
+    ("it lacks 'spec'", 'its parts do not fit each other')
+    """
+    if isinstance(error, KeyError):
+        return f"it lacks {one_line(error)}"
+    if isinstance(error, IndexError | TypeError | AttributeError):
+        return "its parts do not fit each other"
+    return one_line(error)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from instances.disk import damage_words
 from instances.errors import DamagedFile, UsageError, unknown
 from instances.result import Result
 
@@ -201,7 +202,7 @@ def rows_of(
         if not isinstance(material, dict):
             raise
         raise DamagedFile(
-            f"{source} has nothing to draw as {name} ({type(error).__name__}): figure {name} needs "
+            f"{source} has nothing to draw as {name} ({damage_words(error)}): figure {name} needs "
             f"{figure.takes}"
         ) from error
 

@@ -106,7 +106,7 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     spec: str
     parameter: str
-    specs: tuple[str, ...]
+    specs: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     learners: tuple[str, ...]
     seeds: Annotated[int, msgspec.Meta(ge=1)]
     seed: Annotated[int, msgspec.Meta(ge=0)] = 0

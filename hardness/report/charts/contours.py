@@ -23,6 +23,7 @@ from hardness.report.style import (
 )
 from hardness.runs.names import brief_spec
 from instances import numbers
+from instances.disk import damage_words
 from instances.errors import DamagedFile, UsageError
 
 LEVELS = (80, 112, 128, 192, 256)  # bits at which lines are drawn
@@ -43,9 +44,7 @@ def contours_rows(source: Any) -> Data:
     except UsageError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise DamagedFile(
-            f"this is no grid of costs ({type(error).__name__} {error}): {_SOURCE}"
-        ) from error
+        raise DamagedFile(f"this is no grid of costs ({damage_words(error)}): {_SOURCE}") from error
 
 
 def _collected(data: Data) -> Data:

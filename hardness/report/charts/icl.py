@@ -15,6 +15,7 @@ from hardness.icl.train import Curves
 from hardness.report.icl import CURVES, MOST_POLYNOMIALS
 from hardness.report.style import INK, Data, captioned, panels, series_look, styled
 from hardness.report.text import count
+from instances.disk import damage_words
 from instances.errors import DamagedFile, UsageError
 
 Rows = list[Data]
@@ -46,7 +47,7 @@ def _rows(data: Data, study: Any, kind: str, collect: Callable[[Any], Picture]) 
         title, notes, parts = collect(msgspec.convert(data, study))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise DamagedFile(
-            f"this results.json is no whole study ({type(error).__name__} {error}): make it again "
+            f"this results.json is no whole study ({damage_words(error)}): make it again "
             f"with `hardness {kind} --out DIR`"
         ) from error
     rows = [{"panel": part["title"], **row} for part in parts for row in part.pop("rows")]

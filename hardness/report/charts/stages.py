@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from hardness.report.style import COLOURS, Data, captioned, cost_axis, legible_name, panels, styled
 from hardness.runs import Run
 from hardness.runs.registry import parse_learner
+from instances.disk import damage_words
 from instances.errors import DamagedFile
 from instances.parameters import brief
 from instances.spec import parse_stored
@@ -67,8 +68,8 @@ def stages_rows(data: Data) -> Data:
         }
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise DamagedFile(
-            f"this is no run of the staged learner with its stages ({type(error).__name__} "
-            f"{error}): give the file of `hardness learn staged SPEC --out FILE`"
+            "this is no run of the staged learner with its stages "
+            f"({damage_words(error)}): give the file of `hardness learn staged SPEC --out FILE`"
         ) from error
 
 

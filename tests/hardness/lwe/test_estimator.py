@@ -104,7 +104,7 @@ def test_small_blocks_cost_no_more_than_there_but_for_what_it_does_not_count(mon
     `bdd_mitm_hybrid` leaves out the |S|^(1/2) guesses where its block is clamped: svp is that of
     one of them.
     """
-    monkeypatch.setattr(table, "CLAMPED", ())
+    monkeypatch.setattr(table, "CLAMPED_BLOCKS", ())
     above = []
     for row in table.rows():
         found = table.compared(row) if row.beta and row.beta < table.SMALL_BLOCK else None

@@ -60,9 +60,13 @@ def test_other_files_are_refused(seen):
     odd["details"]["errors"] = [{"stage": "x"}]
     cases = [
         ("bare", short("staged", examples=5).to_dict(), "ended before the first stage"),
-        ("format", {"format": "x"}, "no run of the staged learner"),
+        (
+            "format",
+            {"format": "x"},
+            "no run of the staged learner with its stages (`spec` is missing)",
+        ),
         ("other", short("trivial").to_dict(), "figure stages draws a run of staged"),
-        ("odd", odd, "no run of the staged learner"),
+        ("odd", odd, "no run of the staged learner with its stages (it lacks 'examples')"),
     ]
     cases = ((name, lambda data=data: stages_rows(data), word) for name, data, word in cases)
     assert not_refused(DamagedFile, cases) == []

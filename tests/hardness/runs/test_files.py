@@ -83,7 +83,7 @@ CHANGED = {  # what has other fields or types, or another format
         ),
         put("runs.0", seconds=float("inf")),
         lambda d: d.update(canonical=d["learners"]),
-        *(put("terms", risk="many"), put("", seeds=0)),
+        *(put("terms", risk="many"), put("", seeds=0), put("", specs=[])),
     ],
     "stress": [
         put("runs.0", outcome="great"),
