@@ -234,7 +234,11 @@ def misfit(error: BaseException) -> str | None:
     """Say in one line that a user's file may have caused an error; None if none is in use."""
     message = f"{type(error).__name__}: {one_line(error, 200)}"
     files = ", ".join(sorted(USER_FILES))
-    return f"{files}: something defined there does not fit: {message}" if files else None
+    return (
+        f"{files}: something there probably does not fit, else hardness has a bug: {message}"
+        if files
+        else None
+    )
 
 
 def _place(error: BaseException) -> traceback.FrameSummary | None:
