@@ -125,7 +125,7 @@ def running(
     if file is not None:
         with os_errors(file.parent):
             file.parent.mkdir(parents=True, exist_ok=True)
-    cache = Cache(file) if file else None
+    cache, done = Cache(file) if file else None, False
     try:
         with (
             progress.counted(total, label) as bar,
@@ -138,6 +138,7 @@ def running(
             ) as runner,
         ):
             yield runner
+        done = True
     except (KeyboardInterrupt, ToolkitError) as error:
         count = cache.count if cache and cache.in_place else 0
         kept_words = f"{count} {rows} are kept in {file}: the same command goes on" if count else ""
@@ -148,9 +149,9 @@ def running(
         raise type(error)(f"{error}; {kept_words}") from error
     finally:
         if cache:
-            empty = not cache.count
+            abandoned = not done and not cache.count and cache.in_place
             cache.close()
-            for path in created if empty and cache.in_place else ():
+            for path in created if abandoned else ():
                 path.rmdir() if path.is_dir() else path.unlink()
 
 

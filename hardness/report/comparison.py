@@ -14,6 +14,7 @@ from instances.spec import kind_of
 
 if TYPE_CHECKING:
     from hardness.bounds import BoundParameters
+    from hardness.bounds.certificate import Claim
     from hardness.runs.least import Least
 
 LEARNER_OF = {
@@ -66,11 +67,22 @@ def bounds_table(comparison: Comparison) -> str:
     rows = [
         [
             f"{comparison.parameter}={write(value)}",
-            *(bound(name, values[i]) for name, values in certified.items()),
+            *(
+                _value_or_interval(name, values[i], comparison.certificates[i][name])
+                for name, values in certified.items()
+            ),
         ]
         for i, value in enumerate(comparison.values)
     ]
     return table(["size", *certified], rows)
+
+
+def _value_or_interval(quantity: str, value: int | None, claim: "Claim") -> str:
+    """Write a certified value; an SQ dimension that is known within an interval with both ends."""
+    text = bound(quantity, value)
+    if quantity != "sq-dimension" or claim.upper == claim.value:
+        return text
+    return f"{text}..{bound(quantity, int(claim.upper))}"
 
 
 def comparison_table(comparison: Comparison) -> str:

@@ -34,6 +34,7 @@ from hardness.runs.names import Value
 from hardness.runs.run import COSTS
 from instances import numbers
 from instances.errors import UsageError
+from instances.spec import kind_of
 
 TITLES = {
     "queries": ("Statistical queries", "number of queries"),
@@ -329,6 +330,10 @@ def bound_points(rows: Iterable[Mapping[str, Any]], cost: str) -> list[tuple[flo
     ]
 
 
+def _is_vacuous(row: Mapping[str, Any]) -> bool:
+    return row["value"] is not None and vacuous(row["quantity"], int(row["value"]))
+
+
 def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> Iterable[str]:
     """Yield the sentences of the caption, which explain marks and lines."""
     runs, needed = of_kind["run"], of_kind["least"]
@@ -363,8 +368,14 @@ def _caption(data: Data, of_kind: dict[str, list[Data]], drawn: list[str]) -> It
         else:
             yield f"{LINES[cost][0]}: certified number of queries that"
             yield f"{LEARNER_OF[row['quantity']]} needs for {terms}, in the worst case"
-            yield f"over answers within {data['tau']}; answers to these"
-            yield "runs were honest, so a run may use fewer."
+            honest = "; answers to these runs were honest, so a run may use fewer"
+            yield f"over answers within {data['tau']}{honest if runs or needed else ''}."
+    certified = [row for row in data["rows"] if row["kind"] == CERTIFIED]
+    for cost in dict.fromkeys(row["cost"] for row in certified if row["cost"] not in drawn):
+        if all(_is_vacuous(row) for row in certified if row["cost"] == cost):
+            yield f"Certified {cost}: vacuous at all of these sizes."
+    if not certified and kind_of(data["spec"].partition(":")[0]) is None:
+        yield "Certified bounds for functions in a file are drawn with --family FILE:NAME."
     if "values" in data["costs"]:
         yield ONLY_LABEL_BOUND
     if growth := data.get("growth"):
