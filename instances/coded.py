@@ -421,8 +421,9 @@ class Coded(Family):
 class HiddenSet:
     """A hidden set of coordinates of z: the factor depends on how many of them are -1.
 
-    size: of the set; None if it is not public. first_step: whether the factors for none and for one
-    coordinate at -1 differ. secret: maps indices into z_1 .. z_(d-1), from 0, to a member's secret.
+    size: of the set; None if it is not public. first_step: whether in all members the factors for
+    none and for one coordinate at -1 differ. secret: maps indices into z_1 .. z_(d-1), from 0, to a
+    member's secret.
     """
 
     size: int | None

@@ -211,7 +211,7 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
 
 
 class StageFailed(UsageError):
-    """A stage cannot go on; `needs`: the number of examples it needs, None if none helps.
+    """A stage cannot go on; `needs`: the examples it needs, None if more do not help.
 
     >>> raise StageFailed("moment", "3 examples", needs=32)
     Traceback (most recent call last):

@@ -30,9 +30,9 @@ Array = NDArray[np.float64]
 _LEAST_BLOCK = 512
 _MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # they take an hour, ten minutes
 _OVERSAMPLE = {
-    "cubic": 1.2,
-    "softmax": 10.0,
-}  # cubic is exact from 1 on; softmax then is a ninth above the best fit
+    "cubic": 1.2,  # exact from 1 on
+    "softmax": 10.0,  # with an error that is a ninth above that of the best linear predictor
+}
 _NOISE_RISK = 0.01  # the risk that label noise may add, relative to the labels' second moment
 _MOST_OVERSAMPLE = 1000.0  # for any noise
 _GROWTH = 1.25  # factor of each step while the rank is too low, as boolean tokens repeat
