@@ -135,7 +135,7 @@ class _Reader:
         self.overlaps /= self.overlaps[0]
 
     def read(self, points: int) -> list[Secret]:
-        """Read candidates from uniform points: centred entries, and for two signs both."""
+        """Read centred candidates from so many uniform points: one, or two of opposite signs."""
         forms, self.points = self.forms, points
         self.there = self._ask()
         self.there -= self.there.mean()
