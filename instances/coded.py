@@ -234,7 +234,7 @@ class Coded(Family):
         return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the baseline, the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate the baseline, by default the mean of F over members: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.expected(tokens.pack(x)))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:

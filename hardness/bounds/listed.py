@@ -68,7 +68,7 @@ def problem_of(
 def eigenvalue(problem: dict[str, Any]) -> dict[str, Any]:
     """Find the witness of a bound on the largest eigenvalue; empty if all functions are equal.
 
-    It is `top`, just above the eigenvalue, and a rounded Cholesky factor of top - Gram matrix.
+    It is `top`, just above the eigenvalue, and the rounded Cholesky factor that `factor` makes.
     """
     known = products(read_problem(problem))[1]
     plain = np.array(known.plain, np.int64)
