@@ -1,7 +1,8 @@
 """Families whose labels are real numbers: dense tokens and labels, boolean or gaussian.
 
 A member is a layer of random weights. Its secret is the 256 random bits that the weights are drawn
-from, unless the family defines it otherwise. Label noise is normal, independent in every entry.
+from, unless the family defines it otherwise. Label noise is normal with mean 0, independent in
+every entry.
 """
 
 from collections.abc import Iterator
