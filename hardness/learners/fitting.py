@@ -99,7 +99,7 @@ class Linearized:
     rows: int = 0
 
     def product(self, theta: Array, w: Array) -> Array:
-        """Return the derivative (k, d, n) of outputs in the direction (theta, w), (m, d, d) each."""
+        """Return the derivative (k, d, n) of outputs in a direction (theta, w), (m, d, d) each."""
         moved = attend(softmax_slope(self.p, scores(theta, self.x)), self.x)
         return _first_rows(heads_sum(self.attended, w) + heads_sum(moved, self.w), self.rows)
 
