@@ -234,7 +234,7 @@ class Coded(Family):
         return self.codes(secret, tokens.pack(x), np.zeros(len(x), np.bool_))
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the baseline, the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate the baseline, by default the mean of F over members: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.expected(tokens.pack(x)))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -421,8 +421,9 @@ class Coded(Family):
 class HiddenSet:
     """A hidden set of coordinates of z: the factor depends on how many of them are -1.
 
-    size: of the set; None if it is not public. first_step: whether the factors for none and for one
-    coordinate at -1 differ. secret: maps indices into z_1 .. z_(d-1), from 0, to a member's secret.
+    size: of the set; None if it is not public. first_step: whether in all members the factors for
+    none and for one coordinate at -1 differ. secret: maps indices into z_1 .. z_(d-1), from 0, to a
+    member's secret.
     """
 
     size: int | None

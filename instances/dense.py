@@ -1,7 +1,8 @@
 """Families whose labels are real numbers: dense tokens and labels, boolean or gaussian.
 
 A member is a layer of random weights. Its secret is the 256 random bits that the weights are drawn
-from, unless the family defines it otherwise. Label noise is normal, independent in every entry.
+from, unless the family defines it otherwise. Label noise is normal with mean 0, independent in
+every entry.
 """
 
 from collections.abc import Iterator
@@ -125,12 +126,12 @@ class Dense(Family):
         return secret[0]
 
     def reach(self, secret: Secret) -> float:
-        """Bound each row of F - `beside`, divided by the largest token length in `reached`."""
+        """Bound rows of F - `beside`, divided by the length of the longest token in `reached`."""
         return row_reach(self.layer(secret))
 
     @property
     def reached(self) -> tuple[slice, TokenLaw]:
-        """The token coordinates that F depends on in `reach`, and their distribution: here, all."""
+        """The token coordinates whose length `reach` is relative to, and their law: here, all."""
         return slice(None), self.law
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:

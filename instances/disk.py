@@ -166,7 +166,10 @@ def digest(data: Any) -> str:
 
 
 def require_format(data: dict[str, Any], expected: str, path: Path) -> None:
-    """Refuse a file of another format or version; raises DamagedFile, UsageError for a secret."""
+    """Refuse a file of another format or version.
+
+    Raises DamagedFile, and UsageError for the secret part of an instance.
+    """
     name = data.get("format")
     if name == expected:
         return

@@ -67,7 +67,7 @@ class Hardness:
 
     @property
     def summary(self) -> str:
-        """All three fields in one sentence."""
+        """The fields `proved`, `assumption` and `easy` in one sentence."""
         on_all = f"for all algorithms: the assumption that {self.assumption}"
         more = [on_all] * bool(self.assumption) + [self.easy] * bool(self.easy)
         return (": " if self.evidence == "none" else "; ").join([self.proved, *more])

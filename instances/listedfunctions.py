@@ -141,7 +141,7 @@ class Origin:
         return isinstance(value, type) and issubclass(value, Family) and is_readable(value)
 
     @property
-    def is_callable(self) -> bool:
+    def needs_call(self) -> bool:
         """Whether the value has to be called to get functions or a family."""
         value = self.value
         return isinstance(value, type) or (callable(value) and not _is_answer(value))
@@ -151,9 +151,9 @@ class Origin:
 
         lacking: whether parameters may be missing; the result is then None.
         """
-        call = self.is_callable and text
+        call = self.needs_call and text
         arguments = keyword_arguments(self.value, text, self.where) if call else {}
-        fields = parameters_of(self.value) if self.is_callable else ()
+        fields = parameters_of(self.value) if self.needs_call else ()
         missing = [f.name for f in fields if f.default is MISSING and f.name not in arguments]
         if missing and lacking:
             return None
@@ -162,7 +162,7 @@ class Origin:
         require(not missing, f"{self.where} needs {', '.join(missing)}: write {name}:{written}")
         value = self.instantiate(arguments)
         wrong = f"{self.where} takes no parameters: it is of type {type(value).__name__}"
-        require(self.is_callable or not text, wrong)
+        require(self.needs_call or not text, wrong)
         return value
 
     def instantiate(self, arguments: dict[str, Any]) -> Any:
@@ -184,7 +184,7 @@ class Origin:
         require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
         places = [value, SimpleNamespace(**arguments), self.value, self.space]
         functions = _collected(self, name, places)
-        if self.is_callable:
+        if self.needs_call:
             d = arguments.get("d", functions.d)
             wrong = f"{self.where}, called with d={d}, gives functions of d={functions.d}"
             require(
@@ -336,10 +336,10 @@ class ListedFunctions(Coded):
 @lru_cache(_CACHED)
 def class_of(origin: Origin) -> type[ListedFunctions]:
     """Make the family class of a user's class or function, with the same name."""
-    fields = parameters_of(origin.value) if origin.is_callable else ()
+    fields = parameters_of(origin.value) if origin.needs_call else ()
     needed = (f"{f.name}={8 if f.name == 'd' else 2}" for f in fields if f.default is MISSING)
     about = (getattr(origin.value, "__doc__", None) or "").strip().splitlines()
-    doc = about[0] if origin.is_callable and about and about[0].isprintable() else ""
+    doc = about[0] if origin.needs_call and about and about[0].isprintable() else ""
     space = {
         "name": origin.name,
         "example": ":".join(filter(None, (origin.name, ",".join(needed)))),

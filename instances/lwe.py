@@ -505,7 +505,7 @@ class Lpn(Modular):
     ] = field()  # required
 
     def check(self) -> None:
-        """Refuse a long dense secret; raises UsageError."""
+        """Refuse a secret of over 2^16 entries if h is 0; raises UsageError."""
         largest = 1 << 16
         small = self.h > 0 or self.n <= largest
         require(small, f"n must be at most {largest} if h is 0, got {self.n}: lower n, or set h")

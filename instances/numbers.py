@@ -1,7 +1,7 @@
 """Numbers: read from a text, written exactly, and written for people.
 
 All code that reads or writes integers of any size uses these functions, except the checker of
-certificates: it imports nothing and has two functions of its own.
+certificates: it imports none of the package and has two functions of its own.
 """
 
 import re

@@ -197,7 +197,7 @@ class Symmetric(Coded):
 
     @property
     def sum_abs_a(self) -> float:
-        """The sum of |a_i| over heads, which cancels to values of order 1."""
+        """The sum of |a_i| over heads: how much cancels in the layer."""
         return sum(abs(to_float(head.a)) for head in self.heads)
 
     def require_float64(self) -> None:

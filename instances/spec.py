@@ -294,7 +294,7 @@ def _require_complete(where: str, kind: type[Family]) -> None:
 
 
 def _checked(family: Family) -> Family:
-    """Return a user's family; raises UsageError if its size, levels or shares are inconsistent."""
+    """Return a user's family; raises UsageError if its size, levels, noise or shares are wrong."""
     require_declared(family)  # also if its class replaces `__post_init__`
     with guarded(f"{family.name[:60]}: the family"):
         size, spec = family.size, family.spec

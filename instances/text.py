@@ -10,7 +10,7 @@ TableRow = Mapping[str, Any]  # values by column; all rows of a table have the s
 
 @singledispatch
 def result_text(result: object, width: int, colour: bool) -> str:
-    """Write the text of a result; `hardness` registers a function for each class."""
+    """Write the text of a result, "" by default; `hardness` registers a function for a class."""
     return ""
 
 
@@ -22,7 +22,7 @@ def save_result(result: object, path: Path, force: bool) -> None:
 
 @singledispatch
 def result_caption(result: object) -> str:
-    """Write the caption of a result's table; `hardness` registers a function for each class."""
+    """Write the caption of a result's table, "" by default; `hardness` registers functions."""
     return ""
 
 

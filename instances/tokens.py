@@ -166,7 +166,7 @@ class TokenLaw:
     kind: boolean, uniform on {-1, +1}, or gaussian, standard normal. d: the dimension of a token.
     constant: whether its last coordinate is always 1, for the biases of a layer. The squared length
     of a token is at most `longest`, or the token is standard normal in `free` coordinates
-    (docs/mathematics.md, section 32).
+    and constant in the others (docs/mathematics.md, section 32).
 
     >>> law = TokenLaw(kind="boolean", d=3)
     >>> law.longest, law.draw(BitStream((1, 2)), 0, 5, 2).dtype

@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 
 
 class Attack(BuiltIn):
-    """A learner that searches the secret of a family's linear forms."""
+    """A learner that searches for the secret of a family's linear forms."""
 
     view: ClassVar[View] = "z"
     needs: ClassVar[Literal["linear_forms", "noisy_parities"]] = "linear_forms"

@@ -228,8 +228,8 @@ def _related(
 ) -> NDArray[np.bool_]:
     """Return rows that follow from others by short integer relations, if so many are not chance.
 
-    LLL searches relations x of some rows: x rows = 0 mod q. If `count` vectors are as short as the
-    longest of j relations, at most (count q^-D slack)^j / j! such sets are expected by chance.
+    LLL searches for relations x of some rows: x rows = 0 mod q. If `count` vectors are as short as
+    the longest of j relations, at most (count q^-D slack)^j / j! such sets are expected by chance.
     """
     size = len(columns)
     some = rng.permutation(len(rows))[: max(_ROWS_PER_COLUMN * size, _MIN_ROWS)]
@@ -260,7 +260,7 @@ def _related(
 def _rows_are_sums(a: Residues, q: int, rng: np.random.Generator) -> bool:
     """Return whether rows of A look like sums of few others, beyond what chance explains.
 
-    The part of chance is exact for sparse vectors, and simulated for relations.
+    What chance explains is computed exactly for sparse vectors, and simulated for relations.
     """
     rows, base = _pivots(a, q, rng)
     if len(rows) != len(base):

@@ -9,7 +9,8 @@ whose shape in x determines |s_i|. Moving two entries at once shows whether s_i 
 same sign. For labels of two halves of Z_q and x = q/2 it is +-1. Its sign determines s_i mod 2 if h
 is right at more than 3/4 of all points, or at more than 1/2 if its errors are random. The points
 are made here; further examples only verify a candidate. The threshold of evidence counts all
-secrets, so the examples may have had other uses too: uniform labels pass it with probability 2^-30.
+secrets, so the examples may have had other uses too. Uniform labels pass it with probability at
+most 2^-30.
 """
 
 from collections.abc import Sequence
@@ -100,7 +101,7 @@ class Decoder:
 
 
 def _read(learned: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
-    """Find the best candidate by increasing numbers of points, and conclude."""
+    """Find the best candidate by increasing numbers of points, while time is left; conclude."""
     reader, best, outcome = _Reader(learned, fresh.family, meter), None, learned.outcome
     if learned.secret is not None:
         best = better_candidate(None, fresh, family.to_linear(learned.secret))
@@ -134,7 +135,7 @@ class _Reader:
         self.overlaps /= self.overlaps[0]
 
     def read(self, points: int) -> list[Secret]:
-        """Read candidates from uniform points: centred entries, and for two signs both."""
+        """Read centred candidates from so many uniform points: one, or two of opposite signs."""
         forms, self.points = self.forms, points
         self.there = self._ask()
         self.there -= self.there.mean()

@@ -102,7 +102,7 @@ class Elimination(Attack):
 
 
 def equations(examples: Examples) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Read equations <a, s> = b: words (N, words) with a_j in bit j + 1, and bits b (N,)."""
+    """Read <a, s> = b of informative parities: words (N, words), a_j in bit j + 1, and b (N,)."""
     packed = as_coded(examples)
     opened = packed.family.open(packed.words)
     words = packed.words[opened, 0] ^ packed.words[opened, 1]

@@ -284,7 +284,7 @@ def _needed_of(
 
 
 def _search_value(enough: Callable[[int], bool | None], each: int) -> LeastAndLower:
-    """Search the least value that is enough: 1, 2, .. up to `each`, doubling, then bisection.
+    """Search for the least value that is enough: 1, 2, .. to `each`, doubling, then bisection.
 
     enough: None for a value that is not allowed; the next allowed one is then tried. The search
     ends if no value between one and its double is allowed.

@@ -27,7 +27,7 @@ from instances.family import Family, require
 from instances.lwe import Modular, obstacle
 from instances.spec import FAMILIES, built_in, parse
 
-_RARE_SHARES = (2, 16, 1 << 10, 1 << 20)  # rare members get at most success / share
+_GRANTED_SHARES = (2, 16, 1 << 10, 1 << 20)  # success / share is granted, at most
 _NO_SIGNS = (
     "its members are not known to take the values -1 and +1 alone, on points that are listed"
 )
@@ -296,16 +296,16 @@ def _refuse_too_slow(reason: str) -> None:
 def _with_rare_members(
     posed: PosedProblem, data: dict[str, Any], terms: BoundParameters
 ) -> PosedProblem:
-    """Choose how much success probability is given up to rare members: the best of `_RARE_SHARES`.
+    """Count the members again, by a law that grants less success for the likeliest members.
 
-    The criterion is the success probability that is claimed of gradient descent. Without a number
-    of steps there is none, and 1/2 of the goal's success is given up.
+    Among `_GRANTED_SHARES` the one with the least success claimed of gradient descent is chosen.
+    Without a number of steps there is no such claim, and at most half of the goal is granted.
     """
     family, candidates = posed.family, []
     if family is None:
         return posed
     descent = {**data, "about": {"gd": data["about"]["gd"]}}
-    for share in _RARE_SHARES:
+    for share in _GRANTED_SHARES:
         witness = posed.witness | {"rare": secret_laws.weights(family, terms.success / share)}
         rare = _pose_problem(posed.spec, posed.problem, witness, family=family)
         claims = rare.certificate(descent, witness).claims

@@ -68,7 +68,7 @@ def problem_of(
 def eigenvalue(problem: dict[str, Any]) -> dict[str, Any]:
     """Find the witness of a bound on the largest eigenvalue; empty if all functions are equal.
 
-    It is `top`, just above the eigenvalue, and a rounded Cholesky factor of top - Gram matrix.
+    It is `top`, just above the eigenvalue, and the rounded Cholesky factor that `factor` makes.
     """
     known = products(read_problem(problem))[1]
     plain = np.array(known.plain, np.int64)
@@ -203,10 +203,10 @@ def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
 
 
 def enough_members(sizes: NDArray[np.int64], gamma: Fraction) -> int:
-    """Find the least s such that any s members or more have an average of at most gamma.
+    """Find an s such that any s members or more have an average of at most gamma.
 
-    sizes: (M, M), absolute inner products. gamma: in the same unit. The checker's
-    `functions.every_set` has the proof.
+    It is the least s that a bound by row sums proves. sizes: (M, M), absolute inner products.
+    gamma: in the same unit. The checker's `functions.every_set` has the proof.
 
     >>> enough_members(np.array([[4, 2, 0], [2, 4, 0], [0, 0, 4]]), Fraction(2))
     3

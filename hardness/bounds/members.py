@@ -142,7 +142,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     if len(chosen) > MEMBERS:
         raise UsageError(too_many(len(chosen), MEMBERS))
     require_memory(9 * len(chosen) << coded.d - 1, f"the tables of {len(chosen)} members")
-    tables = [_as_int8(coded.factor_table(secrets[i])) for i in chosen]
+    tables = [_as_int8_if_exact(coded.factor_table(secrets[i])) for i in chosen]
 
     def evaluate(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
         return tables[i][(z < 0) @ (1 << np.arange(coded.d - 1))]
@@ -175,7 +175,7 @@ def digest_of(names: Sequence[str], problem: dict[str, Any]) -> str:
     return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
-def _as_int8(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
+def _as_int8_if_exact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
     small = table.astype(np.int8)
     return small if (small == table).all() else table
 

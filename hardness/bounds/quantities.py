@@ -54,9 +54,10 @@ def chance(value: str) -> str:
 def vacuous(quantity: str, value: Fraction | int) -> bool:
     """Return whether a claimed bound is trivial, by its quantity and its value.
 
-    Lower bounds on queries and examples are vacuous up to 2, on steps and features up to 1, on an
-    error at 0. Upper bounds on a success probability or an advantage are vacuous from 1 on.
-    Dimensions, members and correlations bound no learner, and are never vacuous.
+    Lower bounds on queries and examples are vacuous up to 2, on steps, features and examples of
+    low-degree learners up to 1, on an error or a probability at 0. Upper bounds on a success
+    probability or an advantage are vacuous from 1 on. Dimensions, members and correlations bound no
+    learner, and are never vacuous.
 
     >>> vacuous("stat-queries", 2), vacuous("stat-queries", 3), vacuous("sq-dimension", 1)
     (True, False, False)

@@ -5,7 +5,7 @@ Let ell(t, c) = Pr[c | t]/Pr[c] - 1 for a code c, t = <a, s> mod q. A query move
 uniform a, and for the members that are counted, these functions are orthogonal with squared norm
 chi^2/2. If the density of a is at most `most`, their Gram matrix has no eigenvalue above most
 chi^2/2. Bessel's inequality then bounds the effect of one query on all members together. This
-module searches the weights that bound the law of the secret. docs/mathematics.md has the proofs.
+module finds the weights that bound the law of the secret. docs/mathematics.md has the proofs.
 """
 
 import math

@@ -139,7 +139,7 @@ class Prompts:
 
 
 def _mix(z: ArrayLike, matrix: Array) -> Array:
-    """Multiply rows by a symmetric matrix, without BLAS: its rounding depends on the batch."""
+    """Multiply rows by a symmetric matrix, without BLAS, whose rounding depends on the batch."""
     rows = np.asarray(z)
     out = rows[..., :1] * matrix[0]
     for j in range(1, len(matrix)):

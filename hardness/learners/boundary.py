@@ -329,7 +329,10 @@ def unavailable() -> str | None:
 
 
 def sandbox_command(folder: Path, secrets: Paths) -> list[str]:
-    """Return the bubblewrap command line; the system, the packages and `folder` are readable."""
+    """Return what precedes a command to run it in bubblewrap.
+
+    The system, the packages and `folder` are readable.
+    """
     if folder == Path(folder.anchor):
         raise UsageError(f"a learner cannot be in {folder} itself: put it in a folder of its own")
     python = Path(sys.executable).absolute()

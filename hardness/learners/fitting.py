@@ -99,7 +99,7 @@ class Linearized:
     rows: int = 0
 
     def product(self, theta: Array, w: Array) -> Array:
-        """Return the derivative of the outputs in the direction (theta, w), (m, d, d) each."""
+        """Return the derivative (k, d, n) of outputs in a direction (theta, w), (m, d, d) each."""
         moved = attend(softmax_slope(self.p, scores(theta, self.x)), self.x)
         return _first_rows(heads_sum(self.attended, w) + heads_sum(moved, self.w), self.rows)
 
@@ -211,7 +211,7 @@ def draw(oracle: ExampleOracle, count: int) -> tuple[Array, Array, bool]:
 
 
 class StageFailed(UsageError):
-    """A stage cannot go on; `needs`: the number of examples it needs, None if none helps.
+    """A stage cannot go on; `needs`: the examples it needs, None if more do not help.
 
     >>> raise StageFailed("moment", "3 examples", needs=32)
     Traceback (most recent call last):
@@ -294,7 +294,8 @@ def error_bound(predicted: Array, y: Array) -> float:
     """Return an upper confidence bound on the relative error, from n examples (n, k, d).
 
     It is the estimate plus three standard errors of the ratio (delta method) plus 3/n. The last
-    term covers errors of size one on fewer than 3/n of all examples, which n examples may miss.
+    term covers errors of size one on fewer than 3/n of all examples, which n examples miss with
+    probability above 5 %.
 
     >>> round(error_bound(np.zeros((100, 2, 2)), np.ones((100, 2, 2))), 6)
     1.03

@@ -126,8 +126,8 @@ def hidden_set(
 ) -> tuple[int, ...] | None:
     """Find S, its places counted from 0, by values of f; None if f is constant on the path.
 
-    first_step: whether g(0) != g(1) is known; then places + 1 values suffice. Else a random path is
-    searched for another value than g(0), and log2(places) values find the step.
+    first_step: whether g(0) != g(1) is known; then places + 1 values suffice. Else it takes further
+    values: on a random path until one is not g(0), then log2(places) to find the step.
 
     >>> f = lambda z: (z[:, [2, 5]] == -1).sum(axis=1) % 2
     >>> hidden_set(f, 8, np.random.default_rng(0), first_step=True)

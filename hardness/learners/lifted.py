@@ -30,13 +30,13 @@ Array = NDArray[np.float64]
 _LEAST_BLOCK = 512
 _MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # they take an hour, ten minutes
 _OVERSAMPLE = {
-    "cubic": 1.2,
-    "softmax": 10.0,
-}  # cubic is exact from 1 on; softmax then is a ninth above the best fit
+    "cubic": 1.2,  # exact from 1 on
+    "softmax": 10.0,  # with an error that is a ninth above that of the best linear predictor
+}
 _NOISE_RISK = 0.01  # the risk that label noise may add, relative to the labels' second moment
 _MOST_OVERSAMPLE = 1000.0  # for any noise
 _GROWTH = 1.25  # factor of each step while the rank is too low, as boolean tokens repeat
-_MOST_GROWTH = 20.0  # most examples, as a multiple of the fewest needed
+_RANK_OVERSAMPLE = 20.0  # most examples while the rank is too low, relative to the fewest
 _BATCH_EXAMPLES = 4096  # examples drawn at once
 _BLOCK_NUMBERS = 1 << 21  # numbers in a block of features
 
@@ -268,7 +268,7 @@ class Lifted(BuiltIn):
             rows.gather(math.ceil((self.oversample or _OVERSAMPLE[features.name]) * least))
             if not self.oversample:
                 rows.gather(math.ceil(_needed_oversample(rows, features) * least))
-                while rows.solve().rank < goal and rows.examples < _MOST_GROWTH * least:
+                while rows.solve().rank < goal and rows.examples < _RANK_OVERSAMPLE * least:
                     rows.gather(math.ceil(_GROWTH * rows.examples))
         except Spent as spent:
             outcome = SPENT[spent.resource]

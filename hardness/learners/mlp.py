@@ -245,7 +245,7 @@ class _HeldOut:
 
 
 def parts(theta: Array, inputs: int, outputs: int) -> tuple[Array, Array, Array, Array]:
-    """Split parameters into views w (width, inputs), c (width,), a (outputs, width), b."""
+    """Split into views w (width, inputs), c (width,), a (outputs, width) and b (outputs,)."""
     width = (len(theta) - outputs) // (inputs + 1 + outputs)
     w, c, a, b = np.split(theta, np.cumsum([width * inputs, width, width * outputs]))
     return w.reshape(width, inputs), c, a.reshape(outputs, width), b

@@ -34,7 +34,7 @@ _BATCH_EXAMPLES = 1 << 12
 
 @dataclass(frozen=True, kw_only=True)
 class Trivial(BuiltIn):
-    """Predicts the baseline, the mean of F over the members, and uses no examples."""
+    """Predicts the baseline, which depends on the family alone, and uses no examples."""
 
     name: ClassVar[str] = "trivial"
     view: ClassVar[View] = "nothing"

@@ -389,7 +389,7 @@ class _Factor(_Levels):
     """A query phi(z, s) of z and the label's factor on informative examples."""
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Evaluate phi on packed z (n, words) at given factors (n,): (n,)."""
+        """Evaluate phi on packed z (n, words) at factors (n,) that no secret determines."""
         each, place = np.unique(factor, return_inverse=True)
         codes = np.abs(each[:, None] - require_coded(self.family).factors).argmin(axis=1)
         return self.values_at(np.stack([np.zeros_like(z), z], axis=1), place, codes.tolist())

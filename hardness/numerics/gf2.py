@@ -31,7 +31,8 @@ class LinearSystem:
         """Add n equations, rows (n, words) and bits (n,); return the number of contradictions.
 
         Bits of the rows beyond `unknowns` must be 0. An equation that contradicts earlier ones is
-        omitted. This takes (rank + n) unknowns / 64 operations on words for each unit of rank.
+        omitted. This takes (rank + n) unknowns / 64 operations on words for each unit of rank,
+        before and after.
         """
         fresh = np.zeros((len(rows), self._width), np.uint64)
         fresh[:, : min(rows.shape[1], self._width)] = rows[:, : self._width]

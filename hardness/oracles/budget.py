@@ -56,7 +56,7 @@ class Budget:
 
     @property
     def needs_process(self) -> bool:
-        """Whether these limits can only be enforced on a learner in a process of its own."""
+        """Whether a learner that computes for long is kept within them only in its own process."""
         limits = (self.seconds, self.cpu_seconds, self.memory_bytes)
         return os.name == "posix" and any(limit is not None for limit in limits)
 

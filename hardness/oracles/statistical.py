@@ -118,7 +118,7 @@ class GameRecord:
         return self.rounds[-1].left if self.rounds else self.members
 
     def runs(self) -> list[tuple[int, int, int, int]]:
-        """Summarize the rounds: (first query, last query, eliminated by each, left at the end)."""
+        """Summarise the rounds: (first query, last query, eliminated by each, left at the end)."""
         out = []
         for each, group in groupby(enumerate(self.rounds, 1), lambda pair: pair[1].ruled_out):
             numbered = list(group)

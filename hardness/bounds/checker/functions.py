@@ -133,7 +133,7 @@ class Products(NamedTuple):
 def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     """The inner products of all pairs of members, and their correlations.
 
-    Correlations of members of one norm have one denominator; others are rounded to 1/UNIT.
+    Correlations of members of one norm have one denominator; others UNIT, rounded towards 0.
     """
     plain, unit = inner_products(problem)
     rows = list(less_mean(plain)) if problem.centred else plain

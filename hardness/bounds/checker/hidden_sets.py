@@ -142,7 +142,7 @@ def johnson(problem: HiddenSets, members: Members, c: Row) -> tuple[Gram, list[C
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples, half of all, the label's mean, scaled to [-1, 1], is (1 - 2
-    noise) (g - middle) / half, so by Bessel the squares of what a query moves, its factor on the
+    noise) (g - middle) / half. So by Bessel the squares of what a query moves, its factor on the
     label being at most 1, add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two values every query
     is phi0 + phi1 b there, as for characters; for more it need not be.
     """
@@ -228,8 +228,8 @@ def packing(problem: HiddenSets, members: Members, c: Row, witness: Any) -> Clai
 def meeting(n: int, m: int, t: int) -> int:
     """Bound A(n, m, t), the most m-subsets of n places of which any two share at most t.
 
-    A(n, m, 0) = floor(n/m); each place is in at most A(n-1, m-1, t-1) of them, so A(n, m, t) is at
-    most n/m times that; and M sets have (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    A(n, m, 0) = floor(n/m). Each place is in at most A(n-1, m-1, t-1) of them, so A(n, m, t) is at
+    most n/m times that. And M sets have (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
     """
     most = 1
     for step in range(t, -1, -1):
@@ -337,8 +337,7 @@ def low_degree(problem: HiddenSets, c: Row, terms: Terms) -> list[Claim]:
     and omega_a = v_a^2 = w_a `lift`, w_a the a-th differences of `overlaps` at 0. Products of
     chi_T(z) and b' chi_T(z), one for each example, are an orthonormal basis, graded by |T|, and |T|
     + 1. So the density of all examples has on b'_i chi_(T_i)(z_i), i in A, the coefficient E_S prod
-    v 1[T_i in S], and the squares of those of degree D at most, of at most k examples in A, add up
-    to
+    v 1[T_i in S]. The squares of those of degree D at most, of at most k examples in A, add up to
 
         sum_(i <= k) binom(examples, i) s_i,  s_i = E sum_(j <= D) [y^j] (sum_a omega_a binom(t, a)
         y^(a+1))^i,

@@ -63,7 +63,7 @@ def noisy(members: Members, squares: Fraction, std: Fraction) -> Fraction:
     squares: what v moves in all; pace = squares heaviest / (4 std^2). Two normal laws of deviation
     std on each coordinate, of means at the distance d, have the relative entropy d^2 / (2 std^2).
     By the chain rule entropies add up over the steps, the past being that of the reference, where v
-    has one law for all members; by Pinsker's inequality TV^2 is at most half of their sum. [AS20]
+    has one law for all members. By Pinsker's inequality TV^2 is at most half of their sum. [AS20]
     """
     return squares * heaviest(members) / (4 * std**2)
 

@@ -2,7 +2,7 @@
 
 A secret s of Z_q^n, q = 2^l or an odd prime, has a unit among its entries: a draw without one is
 repeated. Half of the examples, the open ones, contain a vector a of Z_q^n and a code, one of L
-labels, of <a, s> + e mod q; the law of the others does not depend on s.
+labels, of <a, s> + e mod q. The law of the others does not depend on s.
 """
 
 import math
@@ -144,7 +144,7 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
     As laws, against codes that are independent of a, members have inner products L Pr[same label] -
     1. That is 0 if they differ mod M for a prime q, where <a, s - s'> is uniform, and for M = 4: if
     s' = -s mod 4, s' - s is twice a vector with an odd entry, <a, s'> - <a, s> is uniform on even
-    residues, and labels agree where that is 0 alone, with probability 2/q = 1/L.
+    residues. Labels agree where that is 0 alone, with probability 2/q = 1/L.
 
     Counted are the vectors mod M with a unit among their entries that secrets have. At most as many
     of them are alike as there are units that entries may be: one entry says which. What is
@@ -197,7 +197,7 @@ def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
     its density against uniform is 1 - x/W or 1 + (q - x)/W. By Bernoulli's inequality that of n
     entries is at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Mod an even
     q both are 1. So functions that are orthogonal where a is uniform have eigenvalues between least
-    and most times their squared norm there, and two of them correlations of at most (most - least)
+    and most times their squared norm there. Two of them have correlations of at most (most - least)
     / (most + least), by Wielandt's inequality.
 
     MEMBERS. f is the mean label, codes written as any numbers, less its mean and over its norm,
@@ -284,7 +284,7 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
 
     One example. t = <a, s> is uniform. Where no interval ends within B of t, rounding t + e gives
     that of t. Elsewhere, at 2 B residues for each of p ends, one end alone is as near, as q/p >=
-    2B, and e of one sign keeps the label, so it is that of t with probability 1/2 at least. The sum
+    2B, and e of one sign keeps the label. So it is that of t with probability 1/2 at least. The sum
     of P^2 / Q, P the law of (a, label of t), Q that of (a, label of t + e), is the mean of 1 /
     Pr[same label], at most 1 + 2 p B / q, and of an example, half of which are closed and alike, at
     most 1 + p B / q. For N independent examples such sums multiply: by Cauchy's inequality an event

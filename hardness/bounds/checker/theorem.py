@@ -13,7 +13,7 @@ THEOREM [BFJKMR94]. The member has a law, uniform unless stated. Let a query rul
 members, and a hypothesis fit at most K. With the adversary as oracle, a learner of q queries then
 reaches the risk at most with the probability of the q r + K likeliest members, over its randomness
 and the member. So if no set of fewer than T members has the probability `success`, a learner that
-reaches the risk so often with every oracle asks at least (T - K) / r queries; T = success N if the
+reaches the risk so often with every oracle asks at least (T - K) / r queries. T = success N if the
 law is uniform. Proof. Fix the randomness. If no query rules out the member, all answers are the
 reference's, and lead to one run, with one hypothesis, for any such member. So the learner succeeds
 on at most q r members that this run rules out, and K that its hypothesis fits. Average over the
@@ -21,7 +21,7 @@ randomness. For a continuum of members N = 1, and r and K are shares of a probab
 
 BESSEL bounds how many members a query rules out, by its effect on all of them together. Let the
 matrix of inner products of functions have no eigenvalue above `top`. Then the squared inner
-products of one function with all of them add up to at most `top` times its squared norm, as the map
+products of one function with all of them add up to at most `top` times its squared norm: the map
 to these products has a squared norm of at most `top`. (For a continuum the sum is a mean.)
 
 A correlation of two members is their inner product over their norms; members of hidden sets and
@@ -60,9 +60,10 @@ class Claim(NamedTuple):
     """What a theorem proves: the value of a quantity at parameters. A certificate lists claims.
 
     The value is a lower bound for what learners need, errors, members, dimensions, SDA and
-    lwe-probability; an upper bound for success, advantages and -at-most; else it is exact, or the
-    lower end of an interval up to `upper`. closed_form: a formula, or how the value is computed;
-    numbers: its symbols, and others to quote; source: the method's key in docs/references.md.
+    lwe-probability. It is an upper bound for success, advantages and -at-most. Else it is exact, or
+    the lower end of an interval up to `upper`. closed_form: a formula, or how the value is
+    computed; numbers: its symbols, and others to quote; source: the method's key in
+    docs/references.md.
     """
 
     quantity: str

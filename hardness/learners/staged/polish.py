@@ -3,7 +3,7 @@
 A head may contribute nothing, and two heads may be equal or cancel. A head is spare if the others,
 fitted again, have the same error on the hold-out. Heads are removed one by one. First W is fitted
 to the other heads by least squares. Removals of small error are then polished, and the best is kept
-if its error is no larger than before.
+if it is as good, up to rounding or noise.
 
 Takes a layer; returns a layer. The theorem has no such local search.
 """
