@@ -32,7 +32,7 @@ from instances.teacher import teach
 
 _DEFAULT_TOKENS = 2  # of an example, if k is not given
 _HOLD_OUT, _LEAST_HELD_OUT = 0.2, 2  # fraction that is held out, least number of its examples
-_LARGEST = 1e100  # entries are at most this, or zero, or at least its inverse; squares fit float64
+_LARGEST = 1e100  # the largest entry is between its inverse and this, so squares fit float64
 
 
 def taught(
@@ -110,7 +110,7 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
 class Split(MemoryFolder):
     """A user's data in two parts.
 
-    held: the examples that a learner sees. hold_out: the examples that it is judged by. source: the
+    loaded: the examples that a learner sees. hold_out: the examples that it is judged by. source: the
     file, empty for arrays. repeated: the number of held-out examples whose tokens are also in the
     other part.
     """
@@ -141,7 +141,7 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
 
     >>> rng = np.random.default_rng(0)
     >>> data = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
-    >>> data.family.spec, len(data.held), len(data.hold_out)
+    >>> data.family.spec, len(data.loaded), len(data.hold_out)
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
     prefix = f"{source}: " if source else ""

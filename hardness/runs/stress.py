@@ -430,7 +430,7 @@ def planned(
     budget: Budget | None = None,
     references: Sequence[str] = (),
 ) -> Stress:
-    """Plan a stress test, without runs yet; raises UsageError for values out of range."""
+    """Plan a stress test, without runs yet; raises UsageError for wrong values or learners."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
             f"{len(learners)} learners, {seeds} seeds: at least one of each, at most "
