@@ -110,9 +110,9 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
 class Split(MemoryFolder):
     """A user's data in two parts.
 
-    loaded: the examples that a learner sees. hold_out: the examples that it is judged by. source: the
-    file, empty for arrays. repeated: the number of held-out examples whose tokens are also in the
-    other part.
+    loaded: the examples that a learner sees. hold_out: the examples that it is judged by. source:
+    the file, empty for arrays. repeated: the number of held-out examples whose tokens are also in
+    the other part.
     """
 
     hold_out: DenseExamples
