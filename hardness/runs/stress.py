@@ -191,7 +191,7 @@ def passes_needed(seeds: int) -> int | None:
 
 
 def confidence(seeds: int) -> Fraction | None:
-    """Return the exact confidence of the statement that a level is passed; None for too few seeds.
+    """Return the exact confidence in all levels reported as passed; None for too few seeds.
 
     It is 1 minus the probability that a learner that solves half of all instances passes the level.
 
