@@ -345,7 +345,7 @@ def test_what_holds_no_runs_is_refused_in_a_line(tmp_path):
     with pytest.raises(UsageError, match="folder"):
         read_runs(tmp_path)
     with Cache(tmp_path / "later.db") as cache:
-        cache.ask({"format": "hardness-sweep/99", "name": "x"})
+        cache.store_request({"format": "hardness-sweep/99", "name": "x"})
     with pytest.raises(
         DamagedFile, match="'hardness-sweep/99': this version reads hardness-sweep/2"
     ):
