@@ -153,6 +153,35 @@ def test_a_layer_of_torch_is_the_module(bias, rng):
         AttentionLayer.from_torch(torch.nn.Linear(D, D))
 
 
+class Heads:
+    """What a module's method `layer()` may return."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def layer(self):
+        return self.parts
+
+
+def test_a_method_layer_returns_arrays_or_the_error_names_its_class(rng):
+    theta, w = rng.standard_normal((2, M, D, D))
+    assert (AttentionLayer.from_torch(Heads(theta, w.tolist())).w == w).all()
+    for parts in ((), (theta,), (theta[0], w), (theta, 3), (theta, None), (theta, "w")):
+        with pytest.raises(
+            UsageError, match=r"Heads.layer\(\) must return theta and w, tensors or "
+        ):
+            AttentionLayer.from_torch(Heads(*parts))
+
+
+@pytest.mark.plugins
+def test_a_method_layer_returns_tensors():
+    import torch
+
+    theta, w = torch.randn(2, M, D, D, dtype=torch.bfloat16, requires_grad=True)
+    layer = AttentionLayer.from_torch(Heads(theta, w))
+    assert (layer.theta == theta.detach().double().numpy()).all()
+
+
 def test_what_is_no_module_is_refused_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match=r"must be a torch.nn.MultiheadAttention, got dict"):
