@@ -328,6 +328,12 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
         assert learned(load(text), spec, 4000).outcome is Outcome.SOLVED, text
 
 
+def test_the_heads_of_the_docs_are_compared_with_the_true_ones():
+    """`layer()` multiplies the linear maps around the attention into its heads."""
+    found = learned(load("docs/examples/torch_heads.py:heads"), "nice:m=2,k=2,d=8", 4000)
+    assert max(found.details["truth"]["theta_errors"]) < 0.1
+
+
 # Workers are forked, which newer versions of Python warn of where there are threads.
 @pytest.mark.filterwarnings("ignore:This process")
 def test_a_torch_dataset(torch):
