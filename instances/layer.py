@@ -178,7 +178,7 @@ class AttentionLayer:
         if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
             raise UsageError(
                 f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}; take "
-                "AttentionLayer.from_qkvo(q, k, v, o) for other layers"
+                "AttentionLayer.from_qkvo(q, k, v, o) for other layers, or add a method layer()"
             )
         if module.in_proj_weight is None:
             raise UsageError(
