@@ -305,11 +305,9 @@ def load_layer(path: Path) -> AttentionLayer:
     The file holds theta and w (m, d, d), as `AttentionLayer.save` writes them, or the arguments of
     `AttentionLayer.from_qkvo` by name.
     """
+    cure = "write one by AttentionLayer.from_torch(module).save('layer.npz')"
     if path.suffix not in (".npz", ".safetensors"):
-        raise UsageError(
-            f"a layer's file must end in .npz or .safetensors, got {path}; write one by "
-            "AttentionLayer.from_torch(module).save('layer.npz')"
-        )
+        raise UsageError(f"a layer's file must end in .npz or .safetensors, got {path}; {cure}")
     arrays, meta = read_arrays(path)
     if meta is not None:
         require_format(meta, LAYER, path)
@@ -327,5 +325,5 @@ def load_layer(path: Path) -> AttentionLayer:
     listing = ", ".join(sorted(names))[:80] or "nothing"
     raise UsageError(
         f"{path} holds {listing}: a layer is theta and w, or q, k, v and o with biases bq, bk, bv "
-        "and bo, and scale"
+        f"and bo, and scale; of a torch module {cure}"
     )

@@ -150,8 +150,8 @@ class AttentionLayer:
         Parameters
         ----------
         module : torch.nn.MultiheadAttention
-            Or a module with a method `layer()` that returns theta and w, (m, d, d) each. Biases go
-            into a constant coordinate, see `from_qkvo`.
+            Or a module with a method `layer()` that returns theta and w, tensors or arrays
+            (m, d, d) each. Biases go into a constant coordinate, see `from_qkvo`.
 
         Returns
         -------
@@ -166,12 +166,19 @@ class AttentionLayer:
         """
         torch = sys.modules.get("torch")  # a module exists only if torch is imported
         if inspect.ismethod(layer_method := getattr(module, "layer", None)):
-            theta, w = (np.asarray(part.detach().cpu().double()) for part in layer_method())
-            return cls(theta=theta, w=w)
+            parts = layer_method()
+            try:
+                theta, w = (_numbers(part) for part in parts)
+                return cls(theta=theta, w=w)
+            except (TypeError, ValueError) as error:
+                raise UsageError(
+                    f"{type(module).__name__}.layer() must return theta and w, tensors or arrays "
+                    f"(m, d, d): {error}"
+                ) from error
         if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
             raise UsageError(
                 f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}; take "
-                "AttentionLayer.from_qkvo(q, k, v, o) for other layers"
+                "AttentionLayer.from_qkvo(q, k, v, o) for other layers, or add a method layer()"
             )
         if module.in_proj_weight is None:
             raise UsageError(
@@ -183,14 +190,12 @@ class AttentionLayer:
                 "F(X) has no token of its own"
             )
 
-        def numbers(part: Any) -> Any:
-            return None if part is None else part.detach().cpu().double().numpy()
-
         m, d = module.num_heads, module.embed_dim
         # nn.Linear stores (out, in) and computes x W^T; rows are grouped by head.
-        q, k, v = numbers(module.in_proj_weight).reshape(3, m, d // m, d).transpose(0, 1, 3, 2)
-        o = numbers(module.out_proj.weight).T.reshape(m, d // m, d)
-        joined, bo = numbers(module.in_proj_bias), numbers(module.out_proj.bias)
+        q, k, v = _numbers(module.in_proj_weight).reshape(3, m, d // m, d).transpose(0, 1, 3, 2)
+        o = _numbers(module.out_proj.weight).T.reshape(m, d // m, d)
+        biases = (module.in_proj_bias, module.out_proj.bias)
+        joined, bo = (None if bias is None else _numbers(bias) for bias in biases)
         bq, bk, bv = (None,) * 3 if joined is None else joined.reshape(3, m, d // m)
         return cls.from_qkvo(q, k, v, o, bq=bq, bk=bk, bv=bv, bo=bo)
 
@@ -246,6 +251,11 @@ class AttentionLayer:
                 mixed += weights[:, :, j : j + 1] * row[:, None]
             out += mixed.reshape(-1, self.d) @ w
         return out.reshape(x.shape)
+
+
+def _numbers(part: Any) -> NDArray[np.float64]:
+    """Convert a tensor of torch on any device, or an array, to float64."""
+    return np.asarray(part.detach().cpu().double() if hasattr(part, "detach") else part, np.float64)
 
 
 def softmax_rows(logits: NDArray[np.float64]) -> NDArray[np.float64]:

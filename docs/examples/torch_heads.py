@@ -1,9 +1,11 @@
 """Attention of torch: hardness least nice:m=2,k=2,d=16 --learner torch_heads.py:heads"""
 
+import numpy as np
 import torch
 from torch import nn
 
 from hardness.learners.plugins import Module
+from instances import AttentionLayer
 
 
 class Heads(nn.Module):
@@ -18,6 +20,12 @@ class Heads(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.widen(x)
         return self.narrow(self.attend(x, x, x, need_weights=False)[0])
+
+    def layer(self) -> tuple[np.ndarray, np.ndarray]:
+        """The heads on tokens: theta and w, (heads, inputs, inputs) each, of linear maps alone."""
+        wide = AttentionLayer.from_torch(self.attend)
+        a, b = (part.weight.detach().cpu().numpy().T for part in (self.widen, self.narrow))
+        return a @ wide.theta @ a.T, a @ wide.w @ b
 
 
 heads = Module(Heads, steps=1000, rate=0.01, patience=500)

@@ -1,5 +1,6 @@
 """Write and inspect instances, and convert samples of LWR to examples and back."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -134,11 +135,11 @@ def inspect(
     Parameters
     ----------
     source : str, Family, AttentionLayer or path
-        A SPEC, a folder of `hardness generate`, a layer (`AttentionLayer.from_torch`,
-        `from_qkvo`), or a .npz or .safetensors file with theta and w (m, d, d), or q, k, v (m, d,
-        r) and o (m, r, d).
+        A SPEC, a folder of `hardness generate`, a layer (`AttentionLayer.from_qkvo`), a torch
+        module that `AttentionLayer.from_torch` reads, or a .npz or .safetensors file with theta
+        and w (m, d, d), or q, k, v (m, d, r) and o (m, r, d).
     k : int, optional
-        The number of tokens, of a layer in a file.
+        The number of tokens, of a layer.
     save_layer : path, optional
         Write the layer of a SPEC to this .npz or .safetensors file.
     seed : int
@@ -182,13 +183,17 @@ def inspect(
     file = Path(sources.text_of(source))
     if file.suffix in (".npz", ".safetensors", ".npy", ".pt", ".pth", ".bin"):
         problem = load_layer(file)
+    elif "torch" in sys.modules:  # a module exists only if torch is imported
+        from hardness.learners.plugins.module import is_module
+
+        problem = AttentionLayer.from_torch(source) if is_module(source) else source
     if isinstance(problem, AttentionLayer):
         if layer:
             raise UsageError("--save-layer writes the layer of a SPEC, and SOURCE is a layer")
         return inspect_layer(problem, sources.text_of(source) or "an AttentionLayer", k)
-    if k is not None:
-        raise UsageError("--k only applies to a layer in a file: leave it out")
     family, folder = sources.target(problem)
+    if k is not None:
+        raise UsageError(f"--k only applies to a layer, and {family} has its own k: leave it out")
     instance = folder.instance if folder else family.instance(seed)
     description = described(family, instance)
     if measures := leaps(family, instance.hidden.secret if instance else None):

@@ -94,6 +94,8 @@ def learn(
         For what cannot be run.
     AlreadyExists
         If a file to write exists and `force` is not given.
+    ToolkitError
+        If there is no layer or module to save. Its attribute `partial` is the run.
 
     Examples
     --------
@@ -196,16 +198,20 @@ def _require_layers(learner: "Learner", path: Path | None) -> None:
 
 
 def _saved(run: "Run", path: Path | None, weights: Path | None) -> "Run":
-    """Write the layer and the weights of a run; raises UsageError if its learner did not load."""
+    """Write the layer and the weights of a run; raises UsageError if its learner did not load.
+
+    If there is none to write, it raises ToolkitError, whose `partial` is the run.
+    """
     from hardness.runs.jobs import not_loaded
 
     if not run.began:
         raise not_loaded(run.learner, run.details)
     if weights:
         if run.model is None:
-            raise ToolkitError(
+            raise _nothing_to_save(
+                run,
                 f"{run.learner} hands no module of torch back, or from a file one of over 16 MB: "
-                "nothing is written"
+                "nothing is written",
             )
         if isinstance(run.model, dict):  # the weights from the process of a learner in a file
             from safetensors.numpy import save_file
@@ -217,10 +223,28 @@ def _saved(run: "Run", path: Path | None, weights: Path | None) -> "Run":
             save_model(run.model, str(weights))
     if path:
         if run.layer is None:
-            raise ToolkitError(f"no layer was found: {path} was not written")
+            raise _nothing_to_save(run, f"no layer was found: {_no_layer(run)}; {path} not written")
         run.layer.save(path, force=True)
         progress.note(f"{path}: a layer of {run.layer.m} heads")
     return run
+
+
+def _nothing_to_save(run: "Run", message: str) -> ToolkitError:
+    """Build an error that carries the run, so that the command prints it all the same."""
+    error: Any = ToolkitError(message)
+    error.partial = run
+    return error
+
+
+def _no_layer(run: "Run") -> str:
+    """Say why a run has no layer."""
+    from hardness.runs.names import short
+
+    if reason := run.details.get("reported", run.details).get("no_layer"):
+        return str(reason)
+    if run.model is not None:
+        return "a torch module must have a method layer() or be a MultiheadAttention, on tokens"
+    return f"{short(run.learner)} gave none, and the run ended as {run.outcome.value}"
 
 
 def distinguish(

@@ -20,7 +20,7 @@ from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.runs.registry import parse_learner
 from hardness.runs.run import layer_of
-from instances import AttentionLayer, parse, read_folder, write_folder
+from instances import AttentionLayer, ToolkitError, parse, read_folder, write_folder
 from instances.files import load_layer
 from tests.slopes import slopes_agree
 
@@ -437,10 +437,27 @@ def test_the_layer_of_a_learner_from_a_file_is_saved(tmp_path):
     assert (load_layer(tmp_path / "layer.npz").w == np.eye(4)).all()
 
 
-def test_where_no_layer_was_found_none_is_written(hardness, tmp_path):
-    left = hardness(
-        "learn", "staged", "nice:m=1,k=2,d=4", "--save-layer", "l.npz", "--budget-examples", 3
-    )
-    assert left.code == 1
-    assert "no layer was found" in left.err
-    assert list(tmp_path.iterdir()) == []
+CRASHES = """
+class Own:
+    def learn(self, oracle, rng):
+        raise RuntimeError("boom")
+"""
+
+
+def test_where_no_layer_was_found_the_run_is_printed_and_none_is_written(hardness, tmp_path):
+    (tmp_path / "mine.py").write_text(CRASHES)
+    asked = ("nice:m=1,k=2,d=4", "--budget-examples", 3)
+    for learner, outcome in (("staged", "examples spent"), ("mine.py:Own", "crashed")):
+        alone = hardness("learn", learner, *asked)
+        left = hardness("learn", learner, *asked, "--save-layer", "l.npz")
+        assert (alone.code, left.code) == (0, 1)
+        assert left.out.splitlines()[:2] == alone.out.splitlines()[:2]
+        assert (
+            f"no layer was found: {learner} gave none, and the run ended as {outcome}" in left.err
+        )
+        assert len(left.err.splitlines()) == 1
+    assert "RuntimeError in learn, line 4 of mine.py: boom" in left.out
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.py"]
+    with pytest.raises(ToolkitError, match="no layer was found") as caught:
+        h.learn("staged", asked[0], budget_examples=3, save_layer=tmp_path / "l.npz")
+    assert caught.value.partial.outcome is Outcome.EXAMPLES_SPENT

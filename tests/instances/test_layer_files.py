@@ -96,6 +96,10 @@ NAN = np.full((M, D, D), np.nan)
         ({"theta": np.ones((D, D)), "w": np.ones((D, D))}, r"must have the shape \(m, d, d\)"),
         ({"theta": NAN, "w": NAN}, "not finite"),
         ({"theta": NAN}, "holds theta: a layer is theta and w, or q, k, v and o"),
+        (
+            {"in_proj_weight": NAN},
+            r"scale; of a torch module .* AttentionLayer.from_torch\(module\)",
+        ),
     ],
 )
 def test_what_is_no_layer_is_refused_in_a_line(arrays, said, tmp_path):
@@ -153,6 +157,46 @@ def test_a_layer_of_torch_is_the_module(bias, rng):
         AttentionLayer.from_torch(torch.nn.Linear(D, D))
 
 
+@pytest.mark.plugins
+def test_a_module_of_torch_is_inspected():
+    import torch
+
+    module = torch.nn.MultiheadAttention(D, M)
+    found = front.inspect(module, k=4)
+    assert found.facts == front.inspect(AttentionLayer.from_torch(module), k=4).facts
+    with pytest.raises(UsageError, match=r"got Linear; take AttentionLayer.from_qkvo"):
+        front.inspect(torch.nn.Linear(D, D), k=4)
+
+
+class Heads:
+    """What a module's method `layer()` may return."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def layer(self):
+        return self.parts
+
+
+def test_a_method_layer_returns_arrays_or_the_error_names_its_class(rng):
+    theta, w = rng.standard_normal((2, M, D, D))
+    assert (AttentionLayer.from_torch(Heads(theta, w.tolist())).w == w).all()
+    for parts in ((), (theta,), (theta[0], w), (theta, 3), (theta, None), (theta, "w")):
+        with pytest.raises(
+            UsageError, match=r"Heads.layer\(\) must return theta and w, tensors or "
+        ):
+            AttentionLayer.from_torch(Heads(*parts))
+
+
+@pytest.mark.plugins
+def test_a_method_layer_returns_tensors():
+    import torch
+
+    theta, w = torch.randn(2, M, D, D, dtype=torch.bfloat16, requires_grad=True)
+    layer = AttentionLayer.from_torch(Heads(theta, w))
+    assert (layer.theta == theta.detach().double().numpy()).all()
+
+
 def test_what_is_no_module_is_refused_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match=r"must be a torch.nn.MultiheadAttention, got dict"):
@@ -183,8 +227,12 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     assert read.facts | {"source": ""} == found.facts | {"source": ""}
     assert "the theorem asks for" in repr(front.inspect("parity:d=8,m=3"))
     assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
-    with pytest.raises(UsageError, match="--k only applies to a layer in a file"):
+    with pytest.raises(
+        UsageError, match="--k only applies to a layer, and parity:d=8,m=3 has its own"
+    ):
         front.inspect("parity:d=8,m=3", k=2)
+    with pytest.raises(UsageError, match="SOURCE must be a SPEC"):
+        front.inspect(3, k=2)
     with pytest.raises(UsageError, match="writes the layer of a SPEC"):
         front.inspect(layer, save_layer=tmp_path / "again.npz")
     hardness("inspect", tmp_path / "layer.pt").one_line("AttentionLayer.from_torch(module)")

@@ -8,7 +8,6 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -65,7 +64,8 @@ class Module(Viewed):
     ends when the held-out loss, relative to the family's baseline, has not decreased for `patience`
     steps. It also ends when the loss is below `target`, if labels have no noise. callback: called
     with step, training loss and held-out loss. If the module has a method `layer()` that returns
-    theta and w, (m, d, d) each, the hypothesis has these heads.
+    theta and w, (m, d, d) each, the hypothesis has these heads. It has those of a module that is a
+    MultiheadAttention with bias=False. The detail `no_layer` says why neither gave any.
     """
 
     kind: ClassVar[str] = "a torch module"
@@ -122,11 +122,17 @@ class Module(Viewed):
         if best is None:
             reason = {} if outcome else {"reason": DIVERGED}
             return nothing(family, outcome or Outcome.STAGE_FAILED, **details, **reason)
-        with suppress(UsageError):  # it is not an attention layer
-            layer = AttentionLayer.from_torch(best) if view == "tokens" else None
-        heads = {"layer": layer if layer and layer.d == family.d else None, "model": best}
+        if view == "tokens" and may_be_layer(torch, best):
+            try:
+                layer = AttentionLayer.from_torch(best)
+                fits = f"it takes tokens of {layer.d} numbers, not {family.d}: biases add one"
+                require(layer.d == family.d, fits)
+            except UsageError as error:
+                layer, details["no_layer"] = None, str(error)
         predict = completed(family, view, predictor(best))
-        return Hypothesis(predict=predict, outcome=outcome, details=details, **heads)
+        return Hypothesis(
+            predict=predict, outcome=outcome, details=details, layer=layer, model=best
+        )
 
     def _device(self, torch: Any) -> Any:
         usable = torch.cuda.is_available()
@@ -240,6 +246,12 @@ def predictor(net: Any) -> Callable[[Array], Array]:
             return np.asarray(torch.cat([forward(net.eval(), part) for part in rows]).cpu())
 
     return predict
+
+
+def may_be_layer(torch: Any, net: Any) -> bool:
+    """Return whether a module is a MultiheadAttention, or has a method `layer`."""
+    attention = torch.nn.MultiheadAttention
+    return isinstance(net, attention) or inspect.ismethod(getattr(net, "layer", None))
 
 
 def is_module(value: Any) -> bool:

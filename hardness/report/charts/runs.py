@@ -160,10 +160,15 @@ def _needed_rows(first: Comparison | Least, searched: Iterable[Least]) -> list[D
     """
     rows: list[Data] = []
     for least in searched:
-        if (least.spec, least.parameter) != (first.spec, first.parameter) or not least.parameter:
+        if not least.parameter:
             raise UsageError(
-                "thresholds are drawn over a parameter, beside others of the same SPEC, got "
-                f"{least.spec[:100]} over {least.parameter or 'no parameter'}"
+                f"{least.spec[:100]} is one size, and thresholds are drawn over several: run least "
+                "with --over, as --over d=8,12,16"
+            )
+        if (least.spec, least.parameter) != (first.spec, first.parameter):
+            raise UsageError(
+                "thresholds are drawn beside others of the same SPEC and parameter, got "
+                f"{least.spec[:100]} over {least.parameter}"
             )
         for cell in least.cells:
             low, high = cell.interval

@@ -89,7 +89,7 @@ def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
     assert len(points(panels["Examples"], colour=of("queries"))) == 3
     with pytest.raises(UsageError, match="beside others of the same SPEC"):
         both_sides_rows(compare("parity:m=3", "d=6,8", ("trivial",), seeds=1), found)
-    with pytest.raises(UsageError, match=r"got .* over no parameter"):
+    with pytest.raises(UsageError, match=r"parity:m=2 is one size, .* run least with --over"):
         least_rows(found.updated(parameter=""))
 
 

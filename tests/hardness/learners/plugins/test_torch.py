@@ -167,6 +167,18 @@ def test_a_layer_that_is_no_method_is_left_alone(torch):
     assert learned(Module(Wrapped(), steps=5), "nice:m=2,k=2,d=6", 100).layer is None
 
 
+def test_why_a_module_gave_no_layer_is_in_the_details(torch):
+    class Wrong(torch.nn.Linear):
+        def layer(self):
+            return self.weight, self.weight
+
+    heads = torch.nn.MultiheadAttention(6, 2, batch_first=True)
+    for module, said in ((Wrong(6, 6), "must have the shape"), (heads, "biases add one")):
+        found = learned(Module(module, steps=100), "nice:m=2,k=2,d=6", 300)
+        assert found.layer is None
+        assert said in found.details["no_layer"]
+
+
 def test_seconds_begin_after_the_first_step(torch, monkeypatch):
     """What torch imports, however long, is no part of learning: the clock moves in `warm_up`."""
     now = [0.0]
@@ -314,6 +326,12 @@ def test_what_the_docs_write_climbs(torch, tmp_path):
         (f"{tmp_path}/new.py:Net", "parity:d=8,m=2"),
     ):
         assert learned(load(text), spec, 4000).outcome is Outcome.SOLVED, text
+
+
+def test_the_heads_of_the_docs_are_compared_with_the_true_ones():
+    """`layer()` multiplies the linear maps around the attention into its heads."""
+    found = learned(load("docs/examples/torch_heads.py:heads"), "nice:m=2,k=2,d=8", 4000)
+    assert max(found.details["truth"]["theta_errors"]) < 0.1
 
 
 # Workers are forked, which newer versions of Python warn of where there are threads.
