@@ -1,7 +1,7 @@
 """Examples of an instance in the usual forms of machine learning: arrays (X, y), torch datasets.
 
-random_state is the seed of the instance and its examples. `hardness.risk(predict, SPEC,
-random_state)` measures a model on other examples of the same instance.
+random_state is the seed of the instance and its examples. Other examples of the same instance
+measure a model: `hardness.risk(predict, SPEC, random_state)`.
 """
 
 from collections.abc import Iterator

@@ -65,7 +65,7 @@ def certify(
     vstat : int
         Parameter t of the oracle VSTAT(t), at least 1.
     risk : number
-        The relative risk to reach. 1 is what the family alone tells, 0 is without error.
+        The relative risk to reach. 0 is the member, 1 the baseline that knows only the family.
     success : number
         The probability with which it is to be reached.
     gamma : number

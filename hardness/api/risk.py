@@ -16,7 +16,7 @@ def risk(
 ) -> "Risk":
     """Measure the relative risk of a model on fresh examples of an instance, with its interval.
 
-    1 is what the family alone tells, 0 is without error. Label noise does not count.
+    0 is the true function, 1 the baseline that knows only the family. Label noise does not count.
 
     Parameters
     ----------

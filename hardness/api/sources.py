@@ -83,9 +83,8 @@ def target(source: "Source", spec: str | None = None) -> "tuple[Any, Folder | No
             from instances.spec import family_names
 
             name = text.partition(":")[0]
-            if (
-                name in LEARNERS and name not in family_names()
-            ):  # `linear` is a learner and a family
+            # `linear` is a learner and a family.
+            if name in LEARNERS and name not in family_names():
                 raise UsageError(
                     f"{text[:80]} is a learner: a SPEC or a folder belongs there"
                 ) from error

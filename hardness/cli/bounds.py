@@ -25,9 +25,7 @@ _ABOUT = "Learners that --about is about"
 _terms = several(
     tau,
     option("--vstat", "t of VSTAT(t); --tau does not change it.", INTEGER, 100),
-    option(
-        "--risk", "Relative risk to reach: 1 is knowing the family alone, 0 all.", NUMBER, "1/4"
-    ),
+    option("--risk", "Relative risk to reach: 1 is the baseline, 0 the member.", NUMBER, "1/4"),
     option("--success", "Probability of success.", NUMBER, "2/3"),
 )
 

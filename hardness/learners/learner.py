@@ -197,7 +197,7 @@ def member(
 
 
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
-    """Build the baseline: the best hypothesis from the family alone."""
+    """Build the baseline: a prediction from the family alone."""
     return Hypothesis(predict=family.known, outcome=outcome, details=details)
 
 

@@ -98,6 +98,7 @@ class LowDegree(BuiltIn):
     name: ClassVar[str] = "lowdegree"
     view: ClassVar[View] = "z"
     about: ClassVar[str] = "least squares on monomials of z up to a degree"
+    computes_long: ClassVar[bool] = True
 
     degree: Annotated[int, Range(0)] = 2
     oversample: Annotated[int, Range(2)] = 8

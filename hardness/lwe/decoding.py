@@ -41,9 +41,8 @@ _TOY = 48  # for an n up to this, all guesses are tried
 _CLOSE = 1e-9
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma; above, rounding never fails
 Priced = dict[str, Array]  # rop, red, svp, repetitions, space, ln_prob and eta of points
-Price = Callable[
-    ..., Priced
-]  # of arrays beta, zeta, weight, d, and eta above the least that decodes
+# Of arrays beta, zeta, weight, d, and of how far eta is above the least that decodes.
+Price = Callable[..., Priced]
 Point = tuple[int, ...]  # beta, zeta, weight, d, and how far eta is above the least that decodes
 Line = tuple[Array, Array, Array]  # ln of the last norm, then lower and upper limit of the line
 
@@ -233,7 +232,7 @@ class Decoding:
 
     @cached_property
     def _calls(self) -> tuple[Array, Integers]:
-        """log2 of the cost of a call in the last eta vectors, and the cheapest such eta or more."""
+        """log2 of the cost of a call in the last eta vectors, and the cheapest eta from each on."""
         size = np.maximum(np.arange(self.widest + 2.0) + 1, 2)
         calls = self.model.cost(size, size)
         least = np.minimum.accumulate(calls[::-1])[::-1]

@@ -42,10 +42,10 @@ class LweParameters:
     """A problem of samples (a, <a, s> + e) mod q.
 
     secret, error: laws of an entry of s and of e; error is None if there is no error. size_bits:
-    log2 of the number of secrets. information: bits of information on <a, s> in a label. samples:
-    the number of labels, None for any number. spent: samples that were used to replace the secret
-    by errors. again: how many of these are used again as samples, whose errors are entries of the
-    original secret.
+    log2 of the number of secrets. information: most bits of information on <a, s> in a label.
+    samples: the number of labels, None for any number. spent: samples that were used to replace the
+    secret by errors. again: how many of these are used again as samples, whose errors are entries
+    of the original secret.
 
     >>> spec = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
     >>> kyber = parse_parameters(spec, samples=512)

@@ -29,14 +29,14 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     source: keys in docs/references.md. reason: why the attack does not apply, empty if it does.
     rop: log2 of all operations; red, svp, guess: log2 of those of lattice reduction, of calls for
-    short vectors, and of guessing. mem: log2 of the stored numbers. sample_bits: log2 of the labels
-    that it needs. repetitions: log2 of them. prob: the probability that one repetition succeeds.
-    space: log2 of the candidates |S| that it guesses. beta, eta, sieve: block sizes of the
-    reduction, of the last call, and of the sieve that gives many vectors. zeta: number of guessed
-    coordinates; weight: most of them that are not 0. d, m: dimension and samples of the lattice.
-    delta: root Hermite factor. p, t: modulus and coordinates of a Fourier transform, or degree
-    bound. search: how the parameters of least cost were found. standing: whether the formula is
-    disputed. model, shape: the assumptions on lattice reduction.
+    short vectors, and of guessing. mem: log2 of what it stores: numbers, samples or vectors.
+    sample_bits: log2 of the labels that it needs. repetitions: log2 of them. prob: the probability
+    that one repetition succeeds. space: log2 of the candidates |S| that it guesses. beta, eta,
+    sieve: block sizes of the reduction, of the last call, and of the sieve that gives many vectors.
+    zeta: number of guessed coordinates; weight: most of them that are not 0. d, m: dimension and
+    samples of the lattice. delta: root Hermite factor. p, t: modulus and coordinates of a Fourier
+    transform, or degree bound. search: how the parameters of least cost were found. standing:
+    whether the formula is disputed. model, shape: the assumptions on lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -78,7 +78,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def samples(self) -> int | None:
-        """The number of labels that it needs; None if it is unknown, or 2^53 or more."""
+        """The number of labels that it needs; None if it is unknown, or above 2^53."""
         bits = self.sample_bits
         return round(2**bits) if bits is not None and bits <= EXACT_BELOW else None
 

@@ -175,7 +175,9 @@ def _latex(table: "DataFrame", caption: str) -> str:
     cells = table.map(_readable)
     first = {name: cells[name].iloc[0] for name in cells if cells[name].nunique() == 1}
     elsewhere = {n for n, part in first.items() if len(part) > _LONG_TEXT and part in caption}
-    elsewhere |= {n for n in table if any(isinstance(value, Displayed) for value in table[n])}
+    displayed = {n for n in table if any(isinstance(value, Displayed) for value in table[n])}
+    # Next to displayed formulas, a column of conditions that no row has is left out too.
+    elsewhere |= displayed | {n for n in table if displayed and table[n].isna().all()}
     kept = {str(n): [*map(_latex_cell, table[n], cells[n])] for n in table if n not in elsewhere}
     aligned = "".join(_aligned({n: [n, *cells[n]] for n in kept}, kept))
     written = (

@@ -82,7 +82,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     which they favour the secret over random labels. coins: a bound on the probability that random
     labels favour any secret as much. open: the entries that the samples do not determine, only if
     coins is at most 2^-30. residual_std, residual_max: of b - <a, s> mod q, centred. declared_std:
-    of the errors by the spec. standard_errors: by how many of them the residuals exceed it.
+    of the errors by the spec. standard_errors: by how many the variance of residuals exceeds it.
 
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp

@@ -218,7 +218,7 @@ def _number(text: str) -> Value | str:
 
 @lru_cache(1024)
 def natural(text: str) -> bytes:
-    """Make a key that sorts texts with the numbers in them by value; different texts differ.
+    """Make a key that sorts texts with numbers by value; different texts have different keys.
 
     >>> sorted(["d=10,m=2", "d=8,m=10", "d=8,m=2"], key=natural)
     ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']

@@ -2,8 +2,8 @@
 
 In each trial a learner gets examples of one of two worlds. In the real world a fresh member labels
 them, in the uniform world the labels are random. Its hypothesis is tested on further examples of
-the same world. Let y_i be the factor of label i, k_i its expectation over members, R the range of
-the levels, and v_i = y_i - k_i. Let u_i be the clipped factor of the hypothesis less k_i. The
+the same world. Let y_i be the factor of label i, k_i that of the baseline, R the range of the
+levels, and v_i = y_i - k_i. Let u_i be the clipped factor of the hypothesis less k_i. The
 distinguisher accepts if
 
     score = sum_i v_i u_i / ((R/2) sqrt(sum_i u_i^2)) > sqrt(2 ln(1/alarm)).
@@ -11,7 +11,7 @@ distinguisher accepts if
 In the uniform world the v_i have mean 0 and are independent of tokens and hypothesis. So the
 distinguisher accepts there with probability at most `alarm`, whatever the hypothesis is [Hoe63];
 the threshold is fixed before any example is seen. The hypothesis need not be calibrated, as it
-would have to be for a loss below that of the family alone. If it is, v u exceeds u^2 on average.
+would have to be for a loss below that of the baseline. If it is, v u is u^2 on average.
 
 The interval of the advantage subtracts the ends of the Clopper–Pearson intervals of both worlds
 [CP34]. With two levels, write y = +-1 and h in [-1, 1]. Answering +1 with probability (1 + h)/2 is
@@ -95,9 +95,8 @@ class Score(Struct, frozen=True, kw_only=True):
     """The test of a hypothesis on held-out examples.
 
     score: compared with the threshold. tested: the number of informative held-out examples. loss:
-    the squared loss on their labels, noise included, relative to that of the best prediction from
-    the family alone. agreement, bit_loss: the means of hy and (y - h)^2 with y = +-1, None with
-    more than two levels.
+    the squared loss on their labels, noise included, relative to that of the baseline. agreement,
+    bit_loss: the means of hy and (y - h)^2 with y = +-1, None with more than two levels.
     """
 
     score: float
@@ -378,7 +377,7 @@ def play(
 def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
     """Test predictions on `count` held-out examples of a source.
 
-    Invalid predictions are replaced by the best ones from the family alone.
+    Invalid predictions are replaced by those of the baseline.
     """
     family = require_coded(source.family)
     known, labels, predicted = [], [], []

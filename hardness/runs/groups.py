@@ -197,7 +197,7 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
 
 
 def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | None = None) -> _G:
-    """Return the only group, of which a figure is drawn; raises UsageError if there are others.
+    """Return the only group, of which a figure is drawn; raises UsageError for none or several.
 
     runs, query: the runs that were grouped, and the condition that selected them.
     """

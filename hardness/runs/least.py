@@ -161,7 +161,7 @@ class Search(Work, frozen=True, kw_only=True):
     tau: Fraction = Fraction(1, 10)
 
     def lost(self, outcome: Outcome, why: str, seconds: float) -> "Threshold":
-        """Make the threshold of a search whose worker failed; its end is "no-answer"."""
+        """Make the threshold of a search that could not be done; its end is "no-answer"."""
         return self._ended((0, None, "no-answer"), (), seconds, why or outcome.value)
 
     def _ended(
@@ -237,7 +237,7 @@ class Threshold(Record, frozen=True, kw_only=True):
 
     trials: all runs in their order. low: the largest n tried below the threshold, or 0. high: the
     threshold on the grid, None if none was confirmed. end: how the search ended. seconds: of all
-    runs. lost: why its worker did not finish it. view: what the learner saw, None if nothing ran.
+    runs. lost: why the search was not done. view: what the learner saw, None if nothing ran.
     """
 
     search: Search = msgspec.field(name="asked")
@@ -254,7 +254,7 @@ class Threshold(Record, frozen=True, kw_only=True):
 
     @property
     def octave(self) -> int:
-        """The octave for the next search to begin at: of the threshold, or above all failures."""
+        """The octave for the next search to begin at: of the threshold, or above the failures."""
         if self.high:
             return (self.high - 1).bit_length()
         failed = max((trial.n for trial in self.trials if trial.end != "passed"), default=0)

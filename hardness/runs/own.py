@@ -32,7 +32,7 @@ from instances.teacher import teach
 
 _DEFAULT_TOKENS = 2  # of an example, if k is not given
 _HOLD_OUT, _LEAST_HELD_OUT = 0.2, 2  # fraction that is held out, least number of its examples
-_LARGEST = 1e100  # entries are at most this, or zero, or at least its inverse; squares fit float64
+_LARGEST = 1e100  # the largest entry is between its inverse and this, so squares fit float64
 
 
 def taught(
@@ -110,9 +110,9 @@ def verdict(result: Run, instance: Instance) -> dict[str, Any]:
 class Split(MemoryFolder):
     """A user's data in two parts.
 
-    held: the examples that a learner sees. hold_out: the examples that it is judged by. source: the
-    file, empty for arrays. repeated: the number of held-out examples whose tokens are also in the
-    other part.
+    loaded: the examples that a learner sees. hold_out: the examples that it is judged by. source:
+    the file, empty for arrays. repeated: the number of held-out examples whose tokens are also in
+    the other part.
     """
 
     hold_out: DenseExamples

@@ -58,7 +58,7 @@ LimitedBy = Literal["none", "examples", "queries", "values", "seconds", "memory"
 # A run may take this multiple of its seconds: the clock is read between draws only, and a child
 # process gets time to return what it has.
 OVERTIME = 1.25
-_TRUTH_NUMBERS = 1 << 22  # numbers in all Theta_i of a layer whose heads are compared in a second
+_TRUTH_NUMBERS = 1 << 22  # most numbers in all Theta_i; their distances then take below a second
 # The counts of a budget, each with the outcome of a run that used it up.
 _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,

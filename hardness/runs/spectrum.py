@@ -62,9 +62,9 @@ class Attempt:
 class Spectra(Result):
     """The spectrum of a member, of its known part, and perhaps of a learner's hypothesis.
 
-    exponent: the information exponent. known: how much of the member the best prediction from the
-    family alone has. top: how many of the largest coefficients are listed. rows: whether the
-    spectrum is of the first row of a layer, a vector, whose coefficients are norms.
+    exponent: the information exponent. known: how much of the member the baseline has. top: how
+    many of the largest coefficients are listed. rows: whether the spectrum is of the first row of a
+    layer, a vector, whose coefficients are norms.
     """
 
     spec: str

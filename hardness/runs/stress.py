@@ -191,7 +191,7 @@ def passes_needed(seeds: int) -> int | None:
 
 
 def confidence(seeds: int) -> Fraction | None:
-    """Return the exact confidence of the statement that a level is passed; None for too few seeds.
+    """Return the exact confidence in all levels reported as passed; None for too few seeds.
 
     It is 1 minus the probability that a learner that solves half of all instances passes the level.
 
@@ -430,7 +430,7 @@ def planned(
     budget: Budget | None = None,
     references: Sequence[str] = (),
 ) -> Stress:
-    """Plan a stress test, without runs yet; raises UsageError for values out of range."""
+    """Plan a stress test, without runs yet; raises UsageError for wrong values or learners."""
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
             f"{len(learners)} learners, {seeds} seeds: at least one of each, at most "

@@ -102,7 +102,7 @@ class Sweep(Result):
     """A sweep: its grids in the order of the file.
 
     toml: the text of the file. source: the path of a file of runs. done: how many runs of the sweep
-    that file holds, None if there is no such file.
+    that file holds, None if no file was read.
 
     >>> Sweep(name="empty", toml="").count
     0
@@ -230,7 +230,7 @@ _WITHDRAWN_KEYS = {  # keys of earlier versions, with what to write instead
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Parse TOML; a number that float64 cannot hold exactly as written is refused."""
+    """Parse TOML; a number with more digits than float64 keeps is refused."""
     if _LONG_KEY.search(text):
         raise UsageError("a key of over 100 parts: sweep files have none")
     try:

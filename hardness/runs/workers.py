@@ -69,9 +69,10 @@ def perform(batch: bytes) -> Any:
         return work(argument)
 
 
-# Families and learners that a user defined go to workers by cloudpickle. A family defined in a file
-# is executed there if the worker has the same file; everything else goes by value. `hindrance`
-# finds objects that cannot be pickled before anything starts. Then this process does all runs.
+# Families and learners that a user defined go to workers by cloudpickle. A family of a file is
+# defined there by executing the file, if the worker has the same one. Everything else goes by
+# value. `hindrance` finds objects that cannot be pickled before anything starts. Then this process
+# does all runs.
 
 
 def hindrance(specs: Iterable[str], learners: Iterable[str]) -> str:
@@ -253,7 +254,7 @@ class _Worker:
 
 
 def _begin(owner: int, printed: str, scratch: str) -> None:
-    """Prepare a worker process: it ends when its owner does, and prints to a file.
+    """Prepare a worker process: it ends with the thread that started it, and prints to a file.
 
     owner: the process id of the owner. printed, scratch: paths of its file and its folder. When it
     is no longer needed it is killed, so the owner removes the folder.

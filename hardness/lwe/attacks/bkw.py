@@ -14,7 +14,7 @@ from hardness.lwe.success import SUCCESS
 _MOST_TERMS = 1 << 16
 _BATCH_CELLS = 40_000  # steps times choices that are computed at a time
 _CLOSE = 1e-9
-_FEWEST_BELOW = 12  # l is above b - 12
+_FEWEST_BELOW = 12  # l is searched as b - 12 plus a number of `fewer`
 _MOST_BLOCKS = 1000  # more would add up over 2^1000 errors, which is beyond float64
 
 

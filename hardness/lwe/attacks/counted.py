@@ -59,9 +59,9 @@ def linear_algebra(parameters: LweParameters, setting: Setting) -> Fields:
 
     Idea: samples are linear equations.
 
-    Success: S. Among n + k of them there are n that are independent mod a prime p, except with
-    probability p^-k/(p - 1). Summed over all primes this is at most 2^(1-k), and over odd ones at
-    most 3^-k. k is the least for which the sum over the primes of q is at most 1 - S.
+    Success: S. Among n + k samples there are n that are independent mod a prime p, except with
+    probability below p^-k/(p - 1). Summed over all primes this is at most 2^(1-k), and over odd
+    ones at most 3^-k. k is the least for which this bound, for even or odd q, is at most 1 - S.
 
     Cost: n^3 operations.
 

@@ -145,7 +145,7 @@ def correlations_rows(source: Family | Members) -> Data:
 def sda_rows(source: Family | Members) -> Data:
     """Make rows of the certified lower bound on SDA over all subsets, as text, by gamma.
 
-    Raises UsageError for listed members with values other than -1 and +1.
+    Raises UsageError for listed members with values other than -1 and +1, or too many points.
     """
     members = _source_of_rows(source)
     return {**members.about, "rows": members.sda()}

@@ -210,7 +210,7 @@ def attacks_rows(comparison: Comparison) -> Data:
 
 @styled
 def attacks(data: Data, *, ax: Any = None, width: float | None = None) -> Figure:
-    """Draw measured seconds, hollow if most runs failed, and estimated operations: two panels."""
+    """Draw measured seconds, hollow unless most runs solved, and estimated operations."""
     measured = [row for row in data["rows"] if row["kind"] == "measured"]
     estimated = [row for row in data["rows"] if row["kind"] == "estimated"]
     looks = styles_of(row["learner"] for row in measured)

@@ -131,7 +131,8 @@ def least_rows(*thresholds: Least) -> Data:
     """Make the data of the figure of thresholds: medians with intervals, and certified bounds.
 
     A row of kind "least" is of a learner at a size: the median `least`, and its interval from `low`
-    to `high`. They are null if too many instances have no threshold. over: how many have none.
+    to `high`. `least` and `high` are null if too many instances have no threshold. over: how many
+    have none.
     Raises UsageError for thresholds of one size, or of several families.
     """
     first, units = thresholds[0], {least.unit for least in thresholds}
