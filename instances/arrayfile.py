@@ -93,13 +93,19 @@ def _arrays(path: Path, file: BufferedReader) -> tuple[dict[str, NDArray[Any]], 
         return arrays, (tensors.metadata() or {}).get("hardness")
 
 
-def read_rows(path: Path, rows: list[str], separator: str | None) -> NDArray[np.float64]:
-    """Read lines of as many numbers each, (rows, columns); raises DamagedFile."""
+def read_rows(path: Path, rows: dict[int, str], separator: str | None) -> NDArray[np.float64]:
+    """Read lines of as many numbers each, (rows, columns); raises DamagedFile.
+
+    rows: the lines by their number in the file, from 1; none is empty.
+    """
     try:
-        return np.loadtxt(rows, delimiter=separator, ndmin=2, comments=None)
+        return np.loadtxt(list(rows.values()), delimiter=separator, ndmin=2, comments=None)
     except ValueError as error:
         why = re.sub(
             "could not convert string (.*) to float64", r"\1 is no number", one_line(error)
         )
         why = why.partition(";")[0]
+        if row := re.search("at row ([0-9]+)", why):  # NumPy counts rows from 0, changes from 1
+            place = [*rows][int(row[1]) - ("changed" in why)]
+            why = why.replace(row[0], f"on line {place}")
         raise DamagedFile(f"{path}: lines of as many numbers each are wanted: {why}") from error

@@ -307,10 +307,11 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     `path` contains A alone.
     """
     ending, stated, sha256 = path.suffix.lower(), None, None
+    lines = dict[str, list[int]]()  # of the arrays that are read from lines of text
     where = path if beside is None else Path(f"{path} and {beside}")
     if beside is not None:
-        b = _array(beside, "b")
-        arrays = {"a": _array(path, "a"), "b": b.ravel() if b.ndim == 2 and 1 in b.shape else b}
+        (a, lines["a"]), (b, lines["b"]) = _array(path, "a"), _array(beside, "b")
+        arrays = {"a": a, "b": b.ravel() if b.ndim == 2 and 1 in b.shape else b}
     elif ending in (".npz", ".safetensors"):
         arrays, meta = read_arrays(path)
         if meta is None and {"x", "y"} <= arrays.keys():
@@ -323,7 +324,8 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     elif ending == ".txt":
         stated, arrays = _read_challenge(path)
     elif ending in (".csv", ".npy"):
-        table = _table(path, _named_family(path, family))
+        table, numbered = _table(path, _named_family(path, family))
+        lines = {"a": numbered, "b": numbered}
         arrays = {"a": table[:, :-1], "b": table[:, -1]}
     else:
         endings = ".txt .npz .safetensors .csv .npy"
@@ -332,7 +334,7 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
     family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"--spec must fit {path}, of {stated.spec}, got {family.spec}")
-    read = _checked(where, arrays, family)
+    read = _checked(where, arrays, family, lines)
     if sha256 is not None and sha256 != replace(read, family=stated).digest:
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
     return read
@@ -342,16 +344,16 @@ def _named_family(path: Path, family: Modular | None) -> Modular:
     """Return the family that --spec names; raises UsageError without one."""
     if family is None:
         raise UsageError(
-            f"{path} does not say of what family it is: `hardness attack`, `estimate`, `learn` and "
+            f"no family is stated in {path}: `hardness attack`, `estimate`, `learn` and "
             "`reduce lwr-to-attention` take it with --spec"
         )
     return family
 
 
-def _table(path: Path, family: Modular) -> NDArray[Any]:
-    """Read a table of n columns of A and one column of b: (N, n + 1)."""
+def _table(path: Path, family: Modular) -> tuple[NDArray[Any], list[int]]:
+    """Read a table of n columns of A and one of b, (N, n + 1), and the lines of its rows."""
     n, text = family.n, path.suffix.lower() == ".csv"
-    names, table = _numbers(path) if text else ([], read_arrays(path)[0][""])
+    names, table, lines = _numbers(path) if text else ([], read_arrays(path)[0][""], [])
     if names:
         table = table[:, _order(path, names, n)]
     if table.ndim != 2 or table.shape[1] != n + 1:
@@ -365,27 +367,29 @@ def _table(path: Path, family: Modular) -> NDArray[Any]:
             f"{path}: its first line is 0 .. {n}, as pandas names columns: save it with "
             "header=False, or name them a0 .. and b"
         )
-    return table
+    return table, lines
 
 
-def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
-    """Read lines of equally many numbers: the names in the first line, if any, and the table.
+def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64], list[int]]:
+    """Read lines of equally many numbers.
 
-    Numbers are separated by spaces, tabs, commas or semicolons. Empty lines are skipped, and lines
-    that begin with #.
+    Returns the names in the first line, if any, the table, and the line of each row, counted in
+    the file from 1. Numbers are separated by spaces, tabs, commas or semicolons. Empty lines are
+    skipped, and lines that begin with #.
     """
     text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
-    lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
-    names = _SEPARATOR.split(lines[0].strip(" ")) if lines else []
+    numbered = enumerate(text.splitlines(), 1)
+    lines = [(i, line) for i, line in numbered if line.strip() and line.lstrip()[0] != "#"]
+    names = _SEPARATOR.split(lines[0][1].strip(" ")) if lines else []
     if any(_DIGIT.match(word) for word in names):
         names = []
-    rows = [_SEPARATOR.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
+    rows = {i: _SEPARATOR.sub(",", line.strip(" ")) for i, line in lines[bool(names) :]}
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     table = read_rows(path, rows, ",")
     if names and len(names) != table.shape[1]:
         raise DamagedFile(f"{path}: {len(names)} names stand above {table.shape[1]} columns")
-    return names, table
+    return names, table, [*rows]
 
 
 def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
@@ -404,10 +408,13 @@ def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
     return [*a, plain.index("b")]
 
 
-def _array(path: Path, name: str) -> NDArray[Any]:
-    """Read the only array of a file, or the one with the name or its capital; raises UsageError."""
+def _array(path: Path, name: str) -> tuple[NDArray[Any], list[int]]:
+    """Read the only array of a file, or the one with the name or its capital; raises UsageError.
+
+    Also returns the lines of its rows in a file of text.
+    """
     if path.suffix.lower() == ".csv":
-        return _numbers(path)[1]
+        return _numbers(path)[1:]
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(
             f"an array's file must end in .npy, .npz, .safetensors or .csv, got {path}"
@@ -417,7 +424,7 @@ def _array(path: Path, name: str) -> NDArray[Any]:
     if not named and len(arrays) != 1:
         names = ", ".join(arrays)[:80] or "nothing"
         raise UsageError(f"{path} holds {names}: an array {name} is wanted")
-    return (named or list(arrays.values()))[0]
+    return (named or list(arrays.values()))[0], []
 
 
 def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
@@ -452,8 +459,16 @@ def _read_challenge(path: Path) -> tuple[Lwe, dict[str, Ints]]:
     return family, {"a": np.array(parts[1:], np.int64), "b": np.array(parts[0], np.int64)}
 
 
-def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) -> Samples:
-    """Make samples from arrays; raises DamagedFile for other shapes, types or ranges."""
+def _checked(
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    family: Modular,
+    lines: Mapping[str, Sequence[int]],
+) -> Samples:
+    """Make samples from arrays; raises DamagedFile for other shapes, types or ranges.
+
+    lines: for `a` and `b`, the lines of a file of text that have their rows.
+    """
     a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
     if a is None or b is None:
         names = ", ".join(arrays)[:80] or "nothing"
@@ -462,7 +477,7 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) ->
     n, notes = family.n, list[str]()
     if b.ndim != 1 or not b.size or a.shape != (len(b), n):
         raise DamagedFile(
-            f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0"
+            f"{path}: a is {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0"
         )
     if family.q == 2 and any((part == -1).any() for part in parts.values()):
         parts = {name: _bits(path, name, part) for name, part in parts.items()}
@@ -471,13 +486,15 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]], family: Modular) ->
         wrong = np.argwhere((value < 0) | (value >= bound))
         if not len(wrong):
             continue
-        bad, advice = value[tuple(wrong[0])], ""
+        bad, advice, row = value[tuple(wrong[0])], "", wrong[0][0]
+        numbered = lines.get(name)
+        place = f"line {numbered[row]}" if numbered else f"row {row} of 0 .. {len(value) - 1}"
         if bound == family.q > 2:  # mod 2 it may be a sign
             low = f"take {name} % {bound}"
             advice = f"; {low}" if bad < 0 else f"; give its q, or {low}"
         raise DamagedFile(
-            f"{path}: row {wrong[0][0]} of 0 .. {len(value) - 1}: {name} has {bad}: {family.name} "
-            f"with q={family.q} has 0 .. {bound - 1}{advice}"
+            f"{path}: {place}: {name} has {bad}: {family.name} with q={family.q} has "
+            f"0 .. {bound - 1}{advice}"
         )
     a, b = (part.astype(np.int64) for part in parts.values())
     return Samples(family=family, a=a, codes=b, notes=tuple(notes))

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.learners.learner import BuiltIn, Hypothesis, Outcome, View, member, nothing
+from hardness.learners.learner import BuiltIn, Failed, Hypothesis, Outcome, View, member, nothing
 from hardness.oracles import ExampleOracle, Spent
 from instances.coded import require_coded
 from instances.errors import UsageError
@@ -116,6 +116,21 @@ def gather(oracle: ExampleOracle, count: int) -> Samples:
         if spent.resource != "examples" or not any(map(len, parts)):
             raise
     return Samples.join(parts).cut(0, count)
+
+
+def gather_more(oracle: ExampleOracle, gathered: Samples, count: int, wanted: int) -> Samples:
+    """Draw up to `count` samples in addition to those gathered, and return all.
+
+    Raises Failed with EXAMPLES_SPENT if none is left: details name how many there are, and how
+    many are `wanted`. Raises Spent if another budget is spent.
+    """
+    try:
+        return Samples.join((gathered, gather(oracle, count)))
+    except Spent as spent:
+        if spent.resource != "examples":
+            raise
+        details = {"samples": len(gathered), "samples_wanted": wanted}
+        raise Failed(Outcome.EXAMPLES_SPENT, details) from spent
 
 
 def nonzero_values(family: Modular) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import SPARE_BITS, Attack, gather, is_member
+from hardness.attacks.core import SPARE_BITS, Attack, gather_more, is_member
 from hardness.learners.learner import Hypothesis, Outcome, member, nothing
 from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle
@@ -57,8 +57,11 @@ class ModLinear(Attack):
         forms = family.linear_forms or family.refuse("linear_forms")
         least, drawn = forms.n + self.checks, Samples.none(forms)
         require_memory(_NUMBER_BYTES * least * forms.n, f"{least} equations")
-        while len(drawn) < least or len(independent(drawn.a, forms.q)) < forms.n:
-            drawn = Samples.join((drawn, gather(oracle, max(least - len(drawn), _BATCH_SAMPLES))))
+        missing = least
+        while missing > 0:
+            count = max(least - len(drawn), _BATCH_SAMPLES)
+            drawn = gather_more(oracle, drawn, count, len(drawn) + missing)
+            missing = max(least - len(drawn), forms.n - len(independent(drawn.a, forms.q)))
         residues = solve(drawn.a, drawn.b, forms.q)
         wrong = int(np.count_nonzero(drawn.residuals(residues)))
         secret = forms.secrets.lift(residues)
@@ -94,7 +97,9 @@ class Elimination(Attack):
             if conflicts:
                 details["contradictions"] = conflicts
                 return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, **details)
-            oracle.meter.offer(nothing(family, **details))
+            wanted = max(n + self.checks, used + n - system.rank)
+            early = details | {"samples": used, "samples_wanted": wanted}
+            oracle.meter.offer(nothing(family, **early))
         bits = tuple(int(bit) for bit in system.solution()[1:])
         if not is_member(forms, bits):
             return nothing(family, Outcome.NO_CLAIM, reason=_NOISY, size_found=sum(bits), **details)

@@ -17,7 +17,7 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.attacks.core import gather, samples_to_confirm
+from hardness.attacks.core import gather, gather_more, samples_to_confirm
 from hardness.attacks.elimination import entries, independent, inverse
 from hardness.attacks.lattice import (
     Basis,
@@ -27,7 +27,8 @@ from hardness.attacks.lattice import (
     reduce,
     root_hermite,
 )
-from hardness.oracles import ExampleOracle, Spent
+from hardness.learners.learner import Failed
+from hardness.oracles import ExampleOracle
 from instances.family import Secret
 from instances.lwe import Modular
 from instances.parameters import Range
@@ -207,13 +208,14 @@ class Primal(LatticeAttack):
         gathered = gather(oracle, max(samples_to_confirm(forms), forms.n))
         missing = count + forms.n - self.zeta - len(gathered)
         while missing > 0 or embed(gathered, count, self.zeta) is None:
+            wanted = max(samples_to_confirm(forms), self.sample_count(forms), len(gathered) + 1)
             try:
-                more = gather(oracle, max(missing, _BATCH_SAMPLES))
-            except Spent as spent:  # the samples suffice if their rank is full
-                if spent.resource != "examples" or embed(gathered, count, self.zeta) is None:
+                gathered = gather_more(oracle, gathered, max(missing, _BATCH_SAMPLES), wanted)
+            except Failed:  # the samples suffice if their rank is full
+                if embed(gathered, count, self.zeta) is None:
                     raise
                 break
-            gathered, missing = Samples.join((gathered, more)), 0
+            missing = 0
         return gathered
 
     def candidates(self, gathered: Samples, details: dict[str, Any]) -> Iterator[Secret | None]:

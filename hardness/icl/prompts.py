@@ -237,8 +237,9 @@ _MAKERS: dict[str, tuple[int | None, float, Callable[[list[float], int, int], Ar
 def _read(path: Path) -> Array:
     if path.suffix == ".npy":
         return read_arrays(path)[0][""]
-    lines = read_text(path, _MOST_TEXT).splitlines()
-    return read_rows(path, lines, "," if path.suffix == ".csv" else None)
+    lines = enumerate(read_text(path, _MOST_TEXT).splitlines(), 1)
+    rows = {number: line for number, line in lines if line.strip()}
+    return read_rows(path, rows, "," if path.suffix == ".csv" else None)
 
 
 Count = Annotated[int, msgspec.Meta(ge=1)]

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.lwe.grid import Grid, SearchResult
-from hardness.lwe.models import SMALL_BLOCK
+from hardness.lwe.models import MODELS, SMALL_BLOCK
 from hardness.lwe.record import Estimate, Estimates, EstimatesTable, spec_and_size
 from hardness.lwe.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
@@ -108,7 +108,8 @@ def settings_words(*problems: Estimates | None) -> list[str]:
         f"probability of success: at least {estimated[0].success}",
     ]
     pairs = dict.fromkeys((e.model, e.shape) for e in estimates if e.model)
-    models = ", ".join(f"{model} with {shape}" for model, shape in pairs)
+    core = {name: " (core-SVP)" for name, model in MODELS.items() if model.source == "ADPS16"}
+    models = ", ".join(f"{model}{core.get(model, '')} with {shape}" for model, shape in pairs)
     return [*lines, f"lattice reduction: {models}"] if models else lines
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.bounds.quantities import vacuous
 from hardness.learners import Outcome
 from hardness.report.text import good, table
-from hardness.runs.claim import SURE, chance_words
+from hardness.runs.claim import chance_words, is_guess
 from hardness.runs.names import brief_spec, short
 from instances.numbers import brief, outward
 from instances.spec import kind_of
@@ -315,7 +315,7 @@ def claim_words(details: dict[str, Any]) -> str:
     """Write which secret a run claims, and the evidence for it; details: of the run.
 
     >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
-    'claims [1, 0]: a guess by the 8 samples; if these were drawn'
+    'guesses [1, 0]: the 8 samples do not show it; if these were '
     >>> claim_words({"claimed_entries": [1, None], "fit": {"samples": 80, "coins": 2.0**-40}})[:59]
     'claims [1, ?] (?: not determined, several secrets fit): fit'
     >>> claim_words({})
@@ -330,7 +330,7 @@ def claim_words(details: dict[str, Any]) -> str:
     elif entries is None:
         return "no secret found"
     else:
-        claims = f"claims {entries}"
+        claims = f"{'guesses' if is_guess(details) else 'claims'} {entries}"
     if not facts:
         return f"{claims}: nothing here says how sure it is"
     count = "one sample" if facts["samples"] == 1 else f"{facts['samples']} samples"
@@ -338,9 +338,11 @@ def claim_words(details: dict[str, Any]) -> str:
         against = facts.get("evidence") in (None, -math.inf)
         verdict = "contradicted by" if against else "not shown by"
         return f"{claims}: {verdict} the {count}{_residuals(facts)}"
-    evidence = "fits" if facts["coins"] <= SURE else "a guess by"
+    evidence = f"fits the {count}"
+    if is_guess(details):
+        evidence = f"the {count} do{'es' * (facts['samples'] == 1)} not show it"
     return (
-        f"{claims}: {evidence} the {count}; if these were drawn independently, random labels would "
+        f"{claims}: {evidence}; if these were drawn independently, random labels would "
         f"fit some secret as well with probability {chance_words(facts['coins'])} at most"
         f"{_residuals(facts)}"
     )

@@ -14,6 +14,7 @@ from hardness.lwe.record import Estimate
 from hardness.report.run import claim_words, unbound_words
 from hardness.report.text import bad, good, number, table, wrap
 from hardness.runs.attack import AttackResult, Attacks, estimate_of
+from hardness.runs.claim import is_guess
 from hardness.runs.distinguish import WORLDS, Distinction, advantage_interval
 from hardness.runs.names import brief_spec, short
 from hardness.runs.registry import ATTACKS
@@ -141,6 +142,8 @@ def _secrets_recovered(result: AttackResult) -> str:
     if not result.judged:
         if "claimed_entries" in result.runs[0].details:
             return "in part"
+        if any(is_guess(run.details) for run in result.runs):
+            return "guess"
         return "claimed" if result.claims else "none" if len(result.runs) == 1 else "not known"
     return "no secret claimed" if _silent(result) else f"{result.recovered}/{result.judged}"
 

@@ -166,16 +166,27 @@ def _facts(count: int, secrets: int, evidence: float) -> dict[str, Any]:
     return {"samples": count, "evidence": round(evidence, 2), "coins": coins}
 
 
+def is_guess(details: dict[str, Any]) -> bool:
+    """Whether a run names a secret that the samples do not show; details: of the run.
+
+    >>> is_guess({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
+    True
+    """
+    facts = details.get("fit") or {"coins": 0.0}
+    return details.get("claimed_secret") is not None and facts["coins"] > SURE
+
+
 def brief_claim(details: dict[str, Any]) -> str:
     """Describe the evidence for a claimed secret in a few words, for the cell of a table.
 
     >>> brief_claim({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
-    'claimed; random labels fit with chance 0.00025'
+    'a guess; random labels fit with chance 0.00025'
     """
     entries = details.get("claimed_secret", details.get("claimed_entries"))
     if not entries or set(entries) == {None}:
         return "no secret found"
     facts, claims = details.get("fit"), "claimed in part" if None in entries else "claimed"
+    claims = "a guess" if is_guess(details) else claims
     if not facts or facts["coins"] >= 1:
         reason = "the samples do not show it" if facts else "nothing shows it here"
         return f"{claims}; {reason}"

@@ -210,8 +210,14 @@ def test_a_guess_is_called_one(tmp_path):
     found = attack("bruteforce", folder)
     assert found.claims == (secret,)
     assert found.runs[0].details["fit"]["coins"] == pytest.approx(1023 * 2.0**-20)
-    assert "a guess by the 10 samples" in one_attack_words(found)
-    assert "0.00098" in one_attack_words(found)
+    text = one_attack_words(found)
+    row = next(line for line in text.splitlines() if line.startswith("bruteforce "))
+    assert row.split()[1] == "guess"
+    assert "guesses [" in text
+    assert "the 10 samples do not show it" in text
+    assert "0.00098" in text
+    assert "claim" not in text
+    assert "guesses [" in run_words(found.runs[0])
 
 
 def test_signs_show_a_hidden_set_of_a_profile(tmp_path):

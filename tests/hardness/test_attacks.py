@@ -186,6 +186,15 @@ def test_few_samples_are_reported():
         assert found.outcome is Outcome.EXAMPLES_SPENT
         assert found.details["samples"] <= 20
         assert found.details["samples_wanted"] >= samples_to_confirm(parse(spec).linear_forms)
+    for spec, learner, examples in (
+        ("parity:d=41,m=3", "elimination", 20),
+        ("lwe:n=24,q=97,error=none", "modlinear", 30),
+        ("lwe:n=24,q=97,sigma=1", "primal", 30),
+    ):
+        found = attack(learner, parse(spec).instance(0), Meter(Budget(examples=examples)))
+        assert found.outcome is Outcome.EXAMPLES_SPENT
+        assert found.details["samples"] < examples
+        assert found.details["samples_wanted"] >= max(24, found.details["samples"] + 1)
     for spec, names, few in (
         ("lwr:n=4,q=2,p=2,h=4", ("bruteforce", "mitm", "bkw"), (1,)),
         ("lwe:n=8,q=61,alpha=0.005,secret=binary", ("mitm",), (1, 8)),

@@ -323,6 +323,9 @@ def test_a_and_b_stand_in_a_file_each(a, b, tmp_path):
     for more in ({"a": files[0]}, {"b": files[1]}, {"source": SPEC, "a": files[0], "b": files[1]}):
         with pytest.raises(UsageError, match="--a and --b go together, in place of SOURCE"):
             hardness.samples(**more)
+    if b == "csv":
+        files[1].write_text("# b\n" + "0\n" * (len(found) - 1) + "17\n")
+        refuses(f": line {len(found) + 1}: b has 17", SPEC, *files)
     with pytest.raises(UsageError, match="SOURCE is missing"):
         hardness.samples()
 
@@ -382,11 +385,12 @@ def stated(**change):
     [
         ("csv", "\n# a comment\n", "is empty"),
         ("csv", "0 0 0 0 0 0 0\na,b,c,d,e,f,b", "many numbers each are wanted: 'a' is no number"),
-        ("csv", "0 0 0 0 0 0 0\n\n1 2 3", "changed from 7 to 3 at row 2$"),
-        ("csv", "1,2,,3,4,5,6,7", "'' is no number at row 0, column 3"),
+        ("csv", "0 0 0 0 0 0 0\n\n1 2 3", "changed from 7 to 3 on line 3$"),
+        ("csv", "1,2,,3,4,5,6,7", "'' is no number on line 1, column 3"),
+        ("csv", "a,b,c,d,e,f,b\n\n0 0 0 0 0 0 0\n#\nx7 0 0 0 0 0 0", "'x7' .* on line 5, column 1"),
         ("csv", "1 2 3 4 5 6 0.5", "b has 0.5: integers are wanted"),
         ("csv", "1 2 3 4 5 6 nan", "b has nan: integers are wanted"),
-        ("csv", "# h\n1 2 3 4 5 6 -8", r"row 0 of 0 \.\. 0: b has -8: .* 0 \.\. 16; take b % 17"),
+        ("csv", "# h\n1 2 3 4 5 6 -8", r"line 2: b has -8: .* 0 \.\. 16; take b % 17"),
         ("csv", "1 2 3 4 5 17 8", "a has 17: .* give its q, or take a % 17"),
         ("csv", "0,1,2,3,4,5,6\n1,2,3,4,5,6,7", "0 .. 6, as pandas names .* header=False"),
         ("csv", "x,y,z,u,v,w,t\n1,2,3,4,5,6,7", "names of n=6 columns of a and of b are wanted"),

@@ -324,7 +324,9 @@ def test_the_table_for_a_paper_names_the_set_and_has_no_sentences():
     assert [row[1:4] for row in rows if row[1] == "usvp"] == [["usvp", "adps16", "118.6"]]
     assert [float(row[3]) for row in rows] == sorted(float(row[3]) for row in rows)
     assert "no estimate" not in "".join(lines)
-    said = "512; probability of success: at least 0.99; lattice reduction: adps16 with gsa"
+    said = (
+        "512; probability of success: at least 0.99; lattice reduction: adps16 (core-SVP) with gsa"
+    )
     assert said in "".join(lines)
 
 

@@ -132,6 +132,8 @@ def test_rows_agree_or_differ_as_the_page_says(every):
     """And none is above a point of the peer that succeeds, but for small blocks."""
     page = (ROOT / "docs/estimator-table.md").read_text(encoding="utf-8").splitlines()
     rows = page[page.index("## Rows that differ") :]
+    assert {line for line in table._PAGE.splitlines() if "{" not in line} <= {*page}
+    assert {*table.differing([])} <= {*rows}
     compared = []
     for row in ROWS[::every]:
         found = table.compared(row)
