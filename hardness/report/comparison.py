@@ -14,7 +14,7 @@ from instances.spec import kind_of
 
 if TYPE_CHECKING:
     from hardness.bounds import BoundParameters
-    from hardness.bounds.certificate import Claim
+    from hardness.bounds.certificate import Certificate
     from hardness.runs.least import Least
 
 LEARNER_OF = {
@@ -68,7 +68,7 @@ def bounds_table(comparison: Comparison) -> str:
         [
             f"{comparison.parameter}={write(value)}",
             *(
-                _value_or_interval(name, values[i], comparison.certificates[i][name])
+                _value_or_interval(name, values[i], comparison.certificates[i])
                 for name, values in certified.items()
             ),
         ]
@@ -77,10 +77,10 @@ def bounds_table(comparison: Comparison) -> str:
     return table(["size", *certified], rows)
 
 
-def _value_or_interval(quantity: str, value: int | None, claim: "Claim") -> str:
+def _value_or_interval(quantity: str, value: int | None, certificate: "Certificate") -> str:
     """Write a certified value; an SQ dimension that is known within an interval with both ends."""
     text = bound(quantity, value)
-    if quantity != "sq-dimension" or claim.upper == claim.value:
+    if quantity != "sq-dimension" or (claim := certificate[quantity]).upper == claim.value:
         return text
     return f"{text}..{bound(quantity, int(claim.upper))}"
 
