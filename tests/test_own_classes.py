@@ -38,7 +38,7 @@ ELSEWHERE = {  # in other processes, which know the class by its file
     "figure both-sides s --family OF --json": '"quantity": "information-floor"',
     "report s --family OF": "d=6: at least",
     "compare OF --over d=5..6 --learner none --out b; figure both-sides b --out b.svg": "--family",
-    "figure both-sides b --family OF --out c.svg": "Certified queries: vacuous at all of these",
+    "figure both-sides b --family OF --out c.svg": "vacuous at all of these",
     "compare OF:w=2 --over d=5..6 --learner zero.py:zero --seeds 1 --jobs 1": "learned nothing",
 }
 

@@ -42,7 +42,7 @@ def run_words(run: "Run") -> str:
     if run.risk is not None and run.risk_low is not None and run.risk_high is not None:
         measured = (
             f"{_small(run.risk)} in [{outward(run.risk_low, run.risk_high, '.4f')}] at "
-            f"{run.risk_confidence or 0:.0%} ({_baseline_words(run)}, 0 = the true function)"
+            f"{run.risk_confidence or 0:.0%} ({_baseline_words(run)}, 0 = the truth)"
         )
     unbound = []
     if chosen:
