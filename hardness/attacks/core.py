@@ -235,7 +235,7 @@ def conclude(
 class Costs:
     """Costs of samples, in parts of a bit: tables[rows[i], (shifts[i] + <a_i, s>) mod q].
 
-    The cost of a label is log2 of the probability of the likeliest label over that of the label.
+    The cost of a label is log2 of p_max / p: p its probability, p_max the likeliest label's.
 
     tables: (rows, 2 q) uint16, each row repeated twice. limits: (N,) int64, the largest cost of the
     first i + 1 samples at which a vector is kept.
